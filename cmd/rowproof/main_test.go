@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"rowproof/reports"
+)
+
+// selfEnv makes the test binary rowproof itself, so that a test can
+// interrupt it.
+const selfEnv = "ROWPROOF_TEST_SELF"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(selfEnv) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// result is what a command line did.
+type result struct {
+	status   int
+	out, err string
+}
+
+// rowproof runs a command line in the module of testdata.
+func rowproof(t *testing.T, args ...string) result {
+	t.Helper()
+	t.Chdir("testdata/module")
+	return rowproofHere(t, args...)
+}
+
+func rowproofHere(t *testing.T, args ...string) result {
+	t.Helper()
+	dir := t.TempDir()
+	c := console{out: create(t, dir, "out"), err: create(t, dir, "err")}
+	status := execute(args, c)
+	return result{status, read(t, c.out.Name()), read(t, c.err.Name())}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"judge", "--help"}, {"report", "--help"}} {
+		t.Run("OK/"+strings.Join(args, " "), func(t *testing.T) {
+			got := rowproofHere(t, args...)
+			if got.status != exitExpected || !strings.Contains(got.out, "Examples:") {
+				t.Errorf("got status %d, output %q, want 0 and examples", got.status, got.out)
+			}
+		})
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Run("OK", func(t *testing.T) {
+		got := rowproof(t, "list")
+		want := `bad               the bad one stays bad.
+dies              it ends in the middle.
+good              the good one goes bad.
+good-but-leaking  a goroutine is left behind.
+hangs             it never ends.
+no-docker         there is no Docker engine.
+nothing           it does nothing.
+`
+		if diff := cmp.Diff(want, got.out); diff != "" || got.status != exitExpected {
+			t.Errorf("status %d, output (-want +got):\n%s%s", got.status, diff, got.err)
+		}
+	})
+
+	t.Run("OK/Pattern", func(t *testing.T) {
+		if got := rowproof(t, "list", "n*"); strings.Count(got.out, "\n") != 2 {
+			t.Errorf("output: got %q, want two scenarios", got.out)
+		}
+	})
+
+	t.Run("ErrNoModule", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		if got := rowproofHere(t, "list"); got.status != exitEnvironment {
+			t.Errorf("got %+v, want status %d", got, exitEnvironment)
+		}
+	})
+
+	t.Run("ErrNoGo", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		got := rowproof(t, "list")
+		if got.status != exitEnvironment || !strings.Contains(got.err, "go command") {
+			t.Errorf("got %+v, want status %d and a word about the go command", got, exitEnvironment)
+		}
+	})
+}
+
+func TestRun(t *testing.T) {
+	t.Run("OK", func(t *testing.T) {
+		suite := filepath.Join(t.TempDir(), "suite")
+		got := rowproof(t, "run", "good", "--out", suite, "--repeat", "2", "--seed", "42")
+		if got.status != exitExpected {
+			t.Fatalf("got %+v, want status %d", got, exitExpected)
+		}
+		for _, want := range []string{"Invalid (as it must)", "lost row", "4 runs: 4 as expected, 0 not"} {
+			if !strings.Contains(got.out, want) {
+				t.Errorf("output %q lacks %q", got.out, want)
+			}
+		}
+		if want := "Valid (as expected) 1.50 s"; strings.Count(got.err, want) < 2 {
+			t.Errorf("progress %q lacks %q", got.err, want)
+		}
+		var results reports.Results
+		if err := json.Unmarshal([]byte(read(t, filepath.Join(suite, reports.ResultsFile))), &results); err != nil {
+			t.Fatal(err)
+		}
+		if results.Runs != 4 || results.Expected != 4 || results.Results[0].Seed != 42 {
+			t.Errorf("results: got %+v", results)
+		}
+		for _, name := range []string{reports.JUnitFile, logFile} {
+			if read(t, filepath.Join(suite, name)) == "" {
+				t.Errorf("%s is empty", name)
+			}
+		}
+	})
+
+	t.Run("OK/Subject", func(t *testing.T) {
+		got := rowproof(t, "run", "good", "--out", t.TempDir(), "--subject", "osc")
+		if got.status != exitExpected || !strings.Contains(got.out, "1 run: 1 as expected") {
+			t.Errorf("got %+v, want one run", got)
+		}
+	})
+
+	unexpected := map[string][]string{
+		"bad":              {"not as expected"},
+		"dies":             {"the run ended without a verdict"},
+		"good-but-leaking": {"found unexpected goroutines", "still the scenarios failed"},
+		"nothing":          {"no scenario ran", "nothing was done", logFile},
+	}
+	for scenario, want := range unexpected {
+		t.Run("Err/"+scenario, func(t *testing.T) {
+			got := rowproof(t, "run", scenario, "--out", t.TempDir())
+			if got.status != exitUnexpected {
+				t.Errorf("status: got %d, want %d", got.status, exitUnexpected)
+			}
+			for _, part := range want {
+				if !strings.Contains(strings.ToLower(got.out+got.err), strings.ToLower(part)) {
+					t.Errorf("output %q and %q lack %q", got.out, got.err, part)
+				}
+			}
+		})
+	}
+
+	t.Run("ErrNoDocker", func(t *testing.T) {
+		got := rowproof(t, "run", "no-docker", "--out", t.TempDir())
+		if want := "rowproof: no Docker engine answers\n"; got.status != exitEnvironment || !strings.HasSuffix(got.err, want) {
+			t.Errorf("got %+v, want status %d and %q", got, exitEnvironment, want)
+		}
+	})
+
+	full := t.TempDir()
+	create(t, full, "file")
+	wrong := map[string][]string{
+		"Scenario":   {"run", "absent"},
+		"Pattern":    {"run", "[", "--out", filepath.Join(full, "new")},
+		"Subject":    {"run", "--subject", "mutant:absent"},
+		"NoSubject":  {"run", "--subject", ""},
+		"Repeat":     {"run", "--repeat", "0"},
+		"Seed":       {"run", "--seed", "-1"},
+		"OutIsUsed":  {"run", "good", "--out", full},
+		"Flag":       {"run", "--absent"},
+		"Command":    {"absent"},
+		"NoRuns":     {"report", full},
+		"JudgeNone":  {"judge"},
+		"JudgeFalse": {"judge", filepath.Join(full, "absent")},
+	}
+	for name, args := range wrong {
+		t.Run("ErrUsage/"+name, func(t *testing.T) {
+			got := rowproof(t, args...)
+			if got.status != exitUsage || !strings.HasPrefix(got.err[strings.Index(got.err, "rowproof:"):], "rowproof: ") {
+				t.Errorf("got %+v, want status %d and a reason", got, exitUsage)
+			}
+		})
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	self, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite := filepath.Join(t.TempDir(), "suite")
+	cmd := exec.CommandContext(t.Context(), self, "run", "hangs", "--out", suite)
+	cmd.Dir = "testdata/module"
+	cmd.Env = append(os.Environ(), selfEnv+"=1")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() && lines.Text() != "hanging" {
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	var rest strings.Builder
+	for lines.Scan() {
+		rest.WriteString(lines.Text())
+	}
+	_ = cmd.Wait() // its status is looked at below
+	if got := cmd.ProcessState.ExitCode(); got != exitUnexpected || !strings.Contains(rest.String(), "rowproof: interrupted") {
+		t.Errorf("got status %d, %q, want %d and that it was interrupted", got, rest.String(), exitUnexpected)
+	}
+	if !strings.Contains(out.String(), "the run ended without a verdict") {
+		t.Errorf("report %q does not tell of the run that was cut short", out.String())
+	}
+	if got := read(t, filepath.Join(suite, "hangs", "osc", "1", "interrupted.json")); got != "true" {
+		t.Errorf("note of the scenario: got %q", got)
+	}
+}
+
+func TestStored(t *testing.T) {
+	suite := filepath.Join(t.TempDir(), "suite")
+	if got := rowproof(t, "run", "good", "bad", "--out", suite); got.status != exitUnexpected {
+		t.Fatalf("got %+v, want status %d", got, exitUnexpected)
+	}
+
+	t.Run("OK/Report", func(t *testing.T) {
+		out := t.TempDir()
+		got := rowproofHere(t, "report", filepath.Join(suite, "good"), "--out", out)
+		if got.status != exitExpected || !strings.Contains(got.out, "2 runs: 2 as expected, 0 not") {
+			t.Errorf("got %+v, want status 0 and two runs", got)
+		}
+		if !strings.Contains(read(t, filepath.Join(out, reports.JUnitFile)), `tests="2"`) {
+			t.Errorf("%s does not hold two tests", reports.JUnitFile)
+		}
+	})
+
+	t.Run("ErrUnexpected", func(t *testing.T) {
+		if got := rowproofHere(t, "report", suite); got.status != exitUnexpected {
+			t.Errorf("got %+v, want status %d", got, exitUnexpected)
+		}
+	})
+
+	// The runs stored too little to be judged again, so they stay as they are.
+	t.Run("OK/Judge", func(t *testing.T) {
+		if got := rowproofHere(t, "judge", filepath.Join(suite, "good")); got.status != exitExpected {
+			t.Errorf("got %+v, want status %d", got, exitExpected)
+		}
+	})
+}
+
+func create(t *testing.T, dir, name string) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rowproof/harness/history"
+	"rowproof/harness/subject"
+	"rowproof/reports"
+)
+
+// What the scenarios read from their environment, beside the variables that
+// package history names.
+const (
+	subjectEnv = "ROWPROOF_SUBJECT"
+	seedEnv    = "ROWPROOF_SEED"
+)
+
+// logFile holds the output of the test binary, in the suite's directory.
+const logFile = "test.log"
+
+// logLines is how much of the log is shown when the binary itself failed.
+const logLines = 20
+
+// runOptions is what `rowproof run` is asked for.
+type runOptions struct {
+	scenarios []string
+	subjects  []string
+	repeat    int
+	seed      string // "" is a new one for each run
+	out       string
+}
+
+func newRunCommand(c console) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run [SCENARIO...]",
+		Short: "Run scenarios and report their verdicts",
+		Long: `Run scenarios and report their verdicts. SCENARIO is an id or a pattern such as
+'seam-*'; without one, all scenarios run.
+
+Each scenario runs against osc, our engine, with its own verify pass off and
+on, and against the scenario's control, a copy of osc with the bug put back,
+which must lose data for the scenario to mean anything.
+
+Every run leaves a directory with its operations, marks, log and verdict. The
+suite's directory also gets junit.xml and results.json.`,
+		Example: `  rowproof run
+  rowproof run seam-after-sync copy-split-read-write
+  rowproof run 'seam-*' --subject osc --repeat 20
+  rowproof run seam-after-sync --subject mutant:range-read-trusts-attach --seed 7`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.scenarios = args
+			return run(cmd.Context(), c, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.subjects, "subject", []string{"osc", "control"}, "what to test: osc, control, mutant:`NAME`; several with commas")
+	flags.IntVar(&o.repeat, "repeat", 1, "how `often` to run each scenario")
+	flags.StringVar(&o.seed, "seed", "", "the `number` that all randomness comes from (default: a new one for each run)")
+	flags.StringVar(&o.out, "out", "", "new or empty `directory` for the runs (default: reports/out/<time>, linked as latest)")
+	return cmd
+}
+
+// run builds the scenarios, runs those that were asked for, and reports.
+func run(ctx context.Context, c console, o runOptions) error {
+	root, err := subject.ModuleRoot()
+	if err != nil {
+		return environment(err)
+	}
+	if err := o.validate(root); err != nil {
+		return usage(err)
+	}
+	tmp, err := os.MkdirTemp("", "rowproof-")
+	if err != nil {
+		return environment(fmt.Errorf("make temporary directory: %w", err))
+	}
+	defer os.RemoveAll(tmp)
+
+	progress := reports.NewProgress(reports.NewTerminal(c.err))
+	defer progress.Close()
+	progress.Show(history.Event{Kind: history.EventPhase, Phase: "building the scenarios"})
+	s, err := buildScenarios(ctx, root, tmp)
+	if err != nil {
+		return err
+	}
+	all, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	chosen, err := choose(all, o.scenarios)
+	if err != nil {
+		return err
+	}
+	suite, err := o.suiteDir(root)
+	if err != nil {
+		return err
+	}
+	ended := s.runAll(ctx, chosen, o, suite, progress.Show)
+	progress.Close()
+	return conclude(ctx, c, suite, ended)
+}
+
+func (o runOptions) validate(root string) error {
+	if o.repeat < 1 {
+		return fmt.Errorf("--repeat %d: it must be at least 1", o.repeat)
+	}
+	if o.seed != "" {
+		if _, err := strconv.ParseUint(o.seed, 10, 64); err != nil {
+			return fmt.Errorf("--seed %s: it must be a number from 0 to 2^64-1", o.seed)
+		}
+	}
+	if len(o.subjects) == 0 {
+		return errors.New("--subject: it names nothing")
+	}
+	mutants, err := subject.Mutants(root)
+	if err != nil {
+		return err
+	}
+	known := []string{"osc", "control"}
+	for _, m := range mutants {
+		known = append(known, "mutant:"+m)
+	}
+	for _, s := range o.subjects {
+		if !slices.Contains(known, s) {
+			return fmt.Errorf("--subject %s: it must be one of %s", s, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// suiteDir makes the suite's directory. One that holds older runs is refused,
+// since the report would mix the two.
+func (o runOptions) suiteDir(root string) (string, error) {
+	if o.out == "" {
+		o.out = os.Getenv(history.OutEnv)
+	}
+	if o.out == "" {
+		dir, err := history.SuiteDir(root, time.Now())
+		if err != nil {
+			return "", environment(err)
+		}
+		return dir, nil
+	}
+	dir, err := filepath.Abs(o.out)
+	if err != nil {
+		return "", environment(fmt.Errorf("make suite directory: %w", err))
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", usage(fmt.Errorf("--out %s: %w", o.out, err))
+	case len(entries) > 0:
+		return "", usage(fmt.Errorf("--out %s: the directory is not empty", o.out))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", environment(fmt.Errorf("make suite directory: %w", err))
+	}
+	return dir, nil
+}
+
+// ending is how the test binary ended.
+type ending struct {
+	err         error  // it failed, or could not be started
+	environment string // what it said is missing here
+}
+
+// runAll runs the chosen scenarios and returns when all have ended.
+func (s scenarios) runAll(ctx context.Context, chosen []history.Event, o runOptions, suite string, see func(history.Event)) ending {
+	log, err := os.Create(filepath.Join(suite, logFile))
+	if err != nil {
+		return ending{err: environment(fmt.Errorf("write test log: %w", err))}
+	}
+	defer log.Close()
+
+	var tests []string
+	for _, c := range chosen {
+		tests = append(tests, regexp.QuoteMeta(c.Test))
+	}
+	args := []string{
+		"-test.run=^(" + strings.Join(tests, "|") + ")$",
+		"-test.count=" + strconv.Itoa(o.repeat),
+		"-test.timeout=0",
+		"-test.v",
+	}
+	env := []string{
+		history.OutEnv + "=" + suite,
+		subjectEnv + "=" + strings.Join(o.subjects, ","),
+		seedEnv + "=" + o.seed,
+	}
+	var end ending
+	end.err = s.start(ctx, args, env, log, func(e history.Event) {
+		if e.Kind == history.EventEnvironment && end.environment == "" {
+			end.environment = e.Error
+		}
+		see(e)
+	})
+	return end
+}
+
+// conclude reports from the run directories: they, and not the exit status of
+// the test binary, say what came of the suite.
+func conclude(ctx context.Context, c console, suite string, end ending) error {
+	var exit exitError
+	if errors.As(end.err, &exit) {
+		return end.err
+	}
+	if end.environment != "" {
+		return environment(errors.New(end.environment))
+	}
+	runs, err := reports.Load(suite)
+	if errors.Is(err, fs.ErrNotExist) {
+		if ctx.Err() != nil {
+			return interrupted()
+		}
+		sayLog(c, suite)
+		return exitError{exitUnexpected, errors.New("no scenario ran")}
+	}
+	if err != nil {
+		return environment(err)
+	}
+	if err := reports.WriteFiles(suite, runs); err != nil {
+		return environment(err)
+	}
+	verdict := show(c.out, runs)
+	switch {
+	case ctx.Err() != nil:
+		return interrupted()
+	case end.err != nil && reports.Expected(runs):
+		sayLog(c, suite)
+		return exitError{exitUnexpected, fmt.Errorf("every run is as expected, and still the scenarios failed: %w", end.err)}
+	}
+	return verdict
+}
+
+// sayLog shows the end of the test binary's output.
+func sayLog(c console, suite string) {
+	path := filepath.Join(suite, logFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return // the error that led here is told by the caller
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if len(lines) > logLines {
+		lines = lines[len(lines)-logLines:]
+	}
+	for _, line := range lines {
+		say(c.err, "  %s", reports.Printable(line))
+	}
+	say(c.err, "The whole log: %s", path)
+}

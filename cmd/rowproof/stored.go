@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"rowproof/reports"
+)
+
+// storedDirs asks for at least one directory that holds stored runs.
+func storedDirs(cmd *cobra.Command, args []string) error {
+	if err := cobra.MinimumNArgs(1)(cmd, args); err != nil {
+		return usage(err)
+	}
+	return nil
+}
+
+func newJudgeCommand(c console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "judge RUN_DIR...",
+		Short: "Judge stored runs again, with the checkers of this version",
+		Long: `Judge stored runs again, with the checkers of this version. The new verdict
+replaces the stored one; a verdict that changed is named.
+
+RUN_DIR is a run directory or any directory above it.`,
+		Example: `  rowproof judge reports/out/latest
+  rowproof judge reports/out/latest/seam-after-sync/osc/1`,
+		Args: storedDirs,
+		RunE: func(_ *cobra.Command, args []string) error { return judge(c, args) },
+	}
+}
+
+func judge(c console, dirs []string) error {
+	before, err := reports.Load(dirs...)
+	if err != nil {
+		return loadError(err)
+	}
+	runs := make([]reports.Run, len(before))
+	for i, old := range before {
+		if runs[i], err = reports.Judge(old.Dir); err != nil {
+			return loadError(err)
+		}
+		was, is := old.Conclusion.Judgement.Verdict, runs[i].Conclusion.Judgement.Verdict
+		if was != is {
+			say(c.err, "%s was %s and is %s now", old.Dir, was, is)
+		}
+	}
+	return show(c.out, runs)
+}
+
+func newReportCommand(c console) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "report RUN_DIR...",
+		Short: "Show stored runs again",
+		Long: `Show stored runs again as a table with their stories, and write junit.xml and
+results.json.
+
+RUN_DIR is a run directory or any directory above it.`,
+		Example: `  rowproof report reports/out/latest
+  rowproof report monday/ tuesday/ --out both/`,
+		Args: storedDirs,
+		RunE: func(_ *cobra.Command, args []string) error { return report(c, args, out) },
+	}
+	cmd.Flags().StringVar(&out, "out", "", "existing `directory` for junit.xml and results.json (default: the first RUN_DIR)")
+	return cmd
+}
+
+func report(c console, dirs []string, out string) error {
+	runs, err := reports.Load(dirs...)
+	if err != nil {
+		return loadError(err)
+	}
+	if out == "" {
+		out = dirs[0]
+	}
+	if err := reports.WriteFiles(out, runs); err != nil {
+		return loadError(err)
+	}
+	return show(c.out, runs)
+}
+
+// loadError is wrong usage if a directory is not there or holds no run.
+func loadError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return usage(err)
+	}
+	return environment(err)
+}

@@ -1,0 +1,129 @@
+// Package scenarios stands in for the real scenarios: each test behaves as one
+// kind of suite would, and writes what that would write.
+package scenarios
+
+import (
+	"encoding/json"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+type object map[string]any
+
+func TestGood(t *testing.T) {
+	for _, subject := range begin(t, "good", "Bug: the good one\n goes bad.") {
+		if subject == "control" {
+			run("good", "mutant:careless", object{"verdict": "Invalid", "results": []object{
+				{"checker": "c", "verdict": "Invalid", "anomalies": []object{{"kind": "lost row", "text": "row 1 is gone"}}},
+			}}, true)
+			continue
+		}
+		run("good", subject, object{"verdict": "Valid"}, true)
+	}
+}
+
+func TestGoodButLeaking(t *testing.T) {
+	if begin(t, "good-but-leaking", "a goroutine is left behind.") != nil {
+		run("good-but-leaking", "osc", object{"verdict": "Valid"}, true)
+		t.Error("found unexpected goroutines")
+	}
+}
+
+func TestBad(t *testing.T) {
+	if begin(t, "bad", "the bad one stays bad.") != nil {
+		run("bad", "osc", object{"verdict": "Invalid"}, false)
+		t.Error("not as expected")
+	}
+}
+
+func TestDies(t *testing.T) {
+	if begin(t, "dies", "it ends in the middle.") != nil {
+		start("dies", "osc")
+		os.Exit(2)
+	}
+}
+
+func TestNothing(t *testing.T) {
+	if begin(t, "nothing", "it does nothing.") != nil {
+		t.Error("nothing was done")
+	}
+}
+
+func TestNoDocker(t *testing.T) {
+	if begin(t, "no-docker", "there is no Docker engine.") != nil {
+		send(object{"kind": "environment", "error": "no Docker engine answers"})
+		t.Fatal("no Docker engine answers")
+	}
+}
+
+// TestHangs goes on until it is interrupted, and then leaves a note.
+func TestHangs(t *testing.T) {
+	if begin(t, "hangs", "it never ends.") == nil {
+		return
+	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	dir := start("hangs", "osc")
+	send(object{"kind": "phase", "phase": "hanging"})
+	<-interrupts
+	write(dir, "interrupted.json", true)
+}
+
+// begin returns the subjects to run, or nil if the scenario is only listed.
+func begin(t *testing.T, id, bug string) []string {
+	if os.Getenv("ROWPROOF_LIST") == "1" {
+		send(object{"kind": "scenario", "scenario": id, "test": t.Name(), "bug": bug})
+		return nil
+	}
+	return strings.Split(os.Getenv("ROWPROOF_SUBJECT"), ",")
+}
+
+func run(id, subject string, judgement object, expected bool) {
+	dir := start(id, subject)
+	control := strings.HasPrefix(subject, "mutant:")
+	write(dir, "verdict.json", object{"judgement": judgement, "control": control, "expected": expected, "seconds": 1.5})
+	send(object{"kind": "run-end", "scenario": id, "subject": subject, "dir": dir,
+		"verdict": judgement["verdict"], "expected": expected, "seconds": 1.5})
+}
+
+// start makes the next free run directory and says so.
+func start(id, subject string) string {
+	parent := filepath.Join(os.Getenv("ROWPROOF_OUT"), id, strings.ReplaceAll(subject, ":", "-"))
+	check(os.MkdirAll(parent, 0o755))
+	n := 1
+	for os.Mkdir(filepath.Join(parent, strconv.Itoa(n)), 0o755) != nil {
+		n++
+	}
+	dir := filepath.Join(parent, strconv.Itoa(n))
+	seed, _ := strconv.ParseUint(os.Getenv("ROWPROOF_SEED"), 10, 64)
+	write(dir, "run.json", object{"format": 1, "scenario": id, "subject": subject, "seed": seed, "guards": "lost row",
+		"control": strings.HasPrefix(subject, "mutant:")})
+	send(object{"kind": "run-start", "scenario": id, "subject": subject, "dir": dir})
+	return dir
+}
+
+func send(event object) {
+	data, err := json.Marshal(event)
+	check(err)
+	fd, err := strconv.Atoi(os.Getenv("ROWPROOF_EVENTS"))
+	check(err)
+	_, err = syscall.Write(fd, append(data, '\n')) // an os.File would close it when collected
+	check(err)
+}
+
+func write(dir, name string, v any) {
+	data, err := json.Marshal(v)
+	check(err)
+	check(os.WriteFile(filepath.Join(dir, name), data, 0o644))
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

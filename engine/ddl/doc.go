@@ -1,0 +1,19 @@
+// Package ddl knows what an ALTER does to a table's rows, and writes the SQL
+// that makes a shadow table follow an original one.
+//
+// It is pure: it never talks to a server. The caller reads information_schema
+// into Table, before and after the server itself has run the ALTER on the
+// shadow; the difference of the two tables, not the text of the ALTER, decides
+// wherever both could.
+//
+// Read it in this order: column.go and table.go (the model), alter.go (the
+// text), mapping.go (which column feeds which), key.go (how rows are told
+// apart), literal.go (how key values travel as text), plan.go (the
+// statements), compare.go (how the verify pass looks at a pair of columns).
+//
+// All statements expect a session in strict mode with NO_AUTO_VALUE_ON_ZERO,
+// without ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PAD_CHAR_TO_FULL_LENGTH,
+// NO_ZERO_DATE, NO_ZERO_IN_DATE and TIME_TRUNCATE_FRACTIONAL, with
+// character_set_client utf8mb4 and explicit_defaults_for_timestamp=ON, and
+// with time_zone '+00:00' unless Mapping.CrossesZones says otherwise.
+package ddl

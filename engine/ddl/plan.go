@@ -1,0 +1,178 @@
+package ddl
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Plan is a migration as far as SQL goes: made once, used by every part that
+// reads or writes rows.
+type Plan struct {
+	Original   Table
+	Shadow     Table
+	Alter      Alter
+	Mapping    Mapping
+	Key        KeyPlan
+	Duplicable []UniqueKey // the shadow's unique keys that the original's rows may violate
+}
+
+// NewPlan plans the migration of original into shadow, on which the server
+// has run the ALTER. The error is a *Refusal where rows can't follow safely.
+func NewPlan(original, shadow Table, alter Alter) (Plan, error) {
+	m, err := NewMapping(original, shadow, alter)
+	if err != nil {
+		return Plan{}, err
+	}
+	key, err := ChooseKey(original, shadow, m)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Original: original, Shadow: shadow, Alter: alter, Mapping: m, Key: key,
+		Duplicable: duplicable(original, shadow, m)}
+	return p, p.refuseExpressions()
+}
+
+// MayDuplicate tells whether rows of the original can violate a unique key of
+// the shadow. REPLACE would then drop rows silently: use Insert.
+func (p Plan) MayDuplicate() bool { return len(p.Duplicable) > 0 }
+
+// Verb is how rows are written to the shadow.
+type Verb string
+
+// Replace takes the place of any row with an equal key, which is right while
+// every conflict is with a stale row. Insert fails on a conflict.
+const (
+	Replace Verb = "REPLACE"
+	Insert  Verb = "INSERT"
+)
+
+// Copy writes the rows of a key range to the shadow. Its read locks: it waits
+// for transactions that are in the binlog and not visible yet.
+func (p Plan) Copy(v Verb, r Range) string {
+	return p.write(v, p.Key.Where(r))
+}
+
+// Apply writes the present rows of these keys to the shadow, with the same
+// locking read.
+func (p Plan) Apply(v Verb, keys []Tuple) string {
+	return p.write(v, p.Key.In(keys))
+}
+
+func (p Plan) write(v Verb, where string) string {
+	return p.into(v, p.Shadow.Name.Quoted(), where)
+}
+
+func (p Plan) into(v Verb, target, where string) string {
+	return string(v) + " INTO " + target + " (" + quoteIdents(p.Mapping.InsertColumns()) + ")" +
+		" SELECT " + strings.Join(p.Mapping.SelectExprs(), ", ") + p.from() +
+		" WHERE " + where + " FOR SHARE"
+}
+
+// DeleteGone removes the shadow rows of these keys that no row of the original
+// accounts for. It follows Apply(Replace, keys) in one transaction, whose
+// locks keep the answer true; its own read of the original doesn't lock.
+//
+// A row of the shadow is accounted for by the row of the original that
+// converts to its key. Both directions are asked: when the ALTER makes a
+// collation finer, 'A' may be gone although 'a' is there; when it makes one
+// coarser, 'b' may stand where 'B' is asked for.
+func (p Plan) DeleteGone(keys []Tuple) string {
+	var on []string
+	for _, k := range p.Key.Pairs {
+		o, s := "o."+k.Original.Quoted(), "s."+k.Shadow.Quoted()
+		back := toOriginal(k, s)
+		on = append(on, o+" = "+back)
+		if back != s {
+			on = append(on, s+" = "+toShadow(k, o))
+		}
+	}
+	return "DELETE s FROM " + p.Shadow.Name.Quoted() + " AS s LEFT JOIN " + p.Original.Name.Quoted() + " AS o ON " +
+		strings.Join(on, " AND ") + " WHERE " + p.Key.shadowIn("s.", keys) + " AND o." + p.Key.Pairs[0].Original.Quoted() + " IS NULL"
+}
+
+// DeleteKeys removes the shadow rows of these keys. With Insert it precedes
+// Apply in one transaction, and DeleteGone isn't needed.
+func (p Plan) DeleteKeys(keys []Tuple) string {
+	return "DELETE FROM " + p.Shadow.Name.Quoted() + " WHERE " + p.Key.ShadowIn(keys)
+}
+
+// FirstBorder reads the lowest key, under a lock; no row means no rows.
+func (p Plan) FirstBorder() string { return p.border("ASC") }
+
+// LastBorder reads the highest key, under a lock.
+func (p Plan) LastBorder() string { return p.border("DESC") }
+
+func (p Plan) border(direction string) string {
+	return "SELECT " + strings.Join(p.Key.BorderExprs(), ", ") + p.from() +
+		" ORDER BY " + p.Key.order(direction) + " LIMIT 1 FOR SHARE"
+}
+
+// NextBorder reads the key that ends a chunk of this many rows after a key
+// (nil: from the start). It is a plain read: a border only sizes a chunk. No
+// row means that fewer are left, so the chunk is the last one and its range
+// stays open.
+func (p Plan) NextBorder(after Tuple, rows int) string {
+	return "SELECT " + strings.Join(p.Key.BorderExprs(), ", ") + p.from() +
+		" WHERE " + p.Key.Where(Range{After: after}) +
+		" ORDER BY " + p.Key.order("ASC") + " LIMIT 1 OFFSET " + strconv.Itoa(max(rows, 1)-1)
+}
+
+func (p Plan) from() string {
+	return " FROM " + p.Original.Name.Quoted() + " FORCE INDEX (" + QuoteIdent(p.Key.Name) + ")"
+}
+
+// BorderExprs are the expressions that read a key for BorderTuple.
+func (k KeyPlan) BorderExprs() []string {
+	var exprs []string
+	for _, p := range k.Pairs {
+		exprs = append(exprs, BorderExpr(p.Original))
+	}
+	return exprs
+}
+
+func (k KeyPlan) order(direction string) string {
+	var by []string
+	for _, p := range k.Pairs {
+		by = append(by, p.Original.Quoted()+" "+direction)
+	}
+	return strings.Join(by, ", ")
+}
+
+// Where is the condition on the original for a range of keys.
+func (k KeyPlan) Where(r Range) string { return RangeCond(k.original(), r.After, r.UpTo) }
+
+// In is the condition on the original for a list of keys.
+func (k KeyPlan) In(keys []Tuple) string { return InKeys(k.original(), keys) }
+
+// ShadowIn is the condition on the shadow for the rows that stand for these
+// keys of the original.
+func (k KeyPlan) ShadowIn(keys []Tuple) string { return k.shadowIn("", keys) }
+
+func (k KeyPlan) shadowIn(alias string, keys []Tuple) string {
+	var cols, back []string
+	converted := make([]Tuple, len(keys))
+	changed := false
+	for _, p := range k.Pairs {
+		col := alias + p.Shadow.Quoted()
+		cols = append(cols, col)
+		back = append(back, toOriginal(p, col))
+		changed = changed || back[len(back)-1] != col
+	}
+	for i, key := range keys {
+		for j, p := range k.Pairs {
+			converted[i] = append(converted[i], toShadow(p, key[j]))
+		}
+	}
+	if !changed {
+		return InKeys(cols, keys)
+	}
+	return InKeys(cols, converted) + " AND " + InKeys(back, keys)
+}
+
+func (k KeyPlan) original() []string {
+	var cols []string
+	for _, p := range k.Pairs {
+		cols = append(cols, p.Original.Quoted())
+	}
+	return cols
+}

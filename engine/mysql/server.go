@@ -1,0 +1,198 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+)
+
+// Config says how to reach a server. Socket, if set, goes before Host.
+type Config struct {
+	Host     string
+	Port     uint16
+	Socket   string
+	User     string
+	Password string
+	Schema   string        // the session's default schema
+	Timeout  time.Duration // to connect; 0 means 10 seconds
+}
+
+// Address is the server's address as a person writes it.
+func (c Config) Address() string {
+	if c.Socket != "" {
+		return c.Socket
+	}
+	return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+}
+
+// Server is a pool of connections to one server, with the session settings
+// that the engine relies on.
+type Server struct {
+	Config
+	DB      *sql.DB // one statement at a time
+	DDL     *sql.DB // definitions, under the server's own sql_mode
+	Batch   *sql.DB // several statements in one round trip; its sessions wait a second for a row lock
+	Version Version
+	UUID    string // @@server_uuid when the pool was opened
+	Mode    string // the sql_mode that copying sessions use
+}
+
+// Open connects and reads the server's version, so that an unreachable
+// server, a wrong password and a missing schema are told here, each in one
+// line.
+func Open(ctx context.Context, cfg Config) (*Server, error) {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	bare, err := open(cfg, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	defer bare.Close()
+	s := &Server{Config: cfg}
+	var version, mode string
+	err = bare.QueryRowContext(ctx, "SELECT @@version, @@server_uuid, @@global.sql_mode").Scan(&version, &s.UUID, &mode)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s as %s: %w", cfg.Address(), cfg.User, plain(err))
+	}
+	if s.Version, err = ParseVersion(version); err != nil {
+		return nil, err
+	}
+	s.Mode = CopyMode(mode)
+	session := map[string]string{
+		"sql_mode":                 quoteString(s.Mode),
+		"transaction_isolation":    "'READ-COMMITTED'",
+		"foreign_key_checks":       "0",
+		"innodb_lock_wait_timeout": "5",
+		"lock_wait_timeout":        "60",
+	}
+	if s.DB, err = open(cfg, session, false); err != nil {
+		return nil, err
+	}
+	if s.DDL, err = open(cfg, map[string]string{"lock_wait_timeout": "60"}, false); err != nil {
+		return nil, err
+	}
+	session["innodb_lock_wait_timeout"] = "1"
+	s.Batch, err = open(cfg, session, true)
+	return s, err
+}
+
+// Close closes every connection.
+func (s *Server) Close() error { return errors.Join(s.DB.Close(), s.DDL.Close(), s.Batch.Close()) }
+
+// Transaction runs the statements as one transaction of its own, in one
+// round trip, under the name of a step. When it returns an error, nothing of
+// it stands, unless the connection was lost (see ConnectionLost).
+func (s *Server) Transaction(ctx context.Context, step string, statements ...string) error {
+	conn, err := s.Batch.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.ExecContext(ctx, Step(step, "START TRANSACTION; "+strings.Join(statements, "; ")+"; COMMIT"))
+	if err != nil && !ConnectionLost(err) {
+		_, undo := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		if undo != nil {
+			// The session may be inside the transaction still: end it.
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+	}
+	return err
+}
+
+// CopyMode derives the sql_mode of the copying sessions from the server's
+// own. A value that does not fit must be an error, id 0 must stay 0, and a
+// date that the original already holds (zero, or 31 February) must pass as
+// it is: the server's own ALTER copies it unchecked.
+func CopyMode(global string) string {
+	drop := map[string]bool{
+		"": true, "NO_ZERO_DATE": true, "NO_ZERO_IN_DATE": true, "TRADITIONAL": true,
+		"ANSI": true, "ANSI_QUOTES": true, "NO_BACKSLASH_ESCAPES": true, "PIPES_AS_CONCAT": true,
+		"PAD_CHAR_TO_FULL_LENGTH": true, "TIME_TRUNCATE_FRACTIONAL": false,
+	}
+	modes := []string{"STRICT_ALL_TABLES", "STRICT_TRANS_TABLES", "NO_AUTO_VALUE_ON_ZERO", "ALLOW_INVALID_DATES"}
+	have := map[string]bool{}
+	for _, m := range modes {
+		have[m] = true
+	}
+	for m := range strings.SplitSeq(global, ",") {
+		if !drop[m] && !have[m] {
+			modes = append(modes, m)
+			have[m] = true
+		}
+	}
+	return strings.Join(modes, ",")
+}
+
+func open(cfg Config, session map[string]string, batch bool) (*sql.DB, error) {
+	d := mysqldriver.NewConfig()
+	d.User, d.Passwd, d.DBName = cfg.User, cfg.Password, cfg.Schema
+	d.Net, d.Addr = "tcp", cfg.Address()
+	if cfg.Socket != "" {
+		d.Net = "unix"
+	}
+	d.Timeout = cfg.Timeout
+	d.InterpolateParams = true
+	d.Collation = "utf8mb4_bin"
+	d.Params = session
+	d.MultiStatements = batch
+	d.Logger = silent{}
+	connector, err := mysqldriver.NewConnector(d)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", cfg.Address(), err)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(16)
+	db.SetMaxIdleConns(16)
+	return db, nil
+}
+
+// silent keeps the driver from writing to stderr: every error it logs is
+// also returned.
+type silent struct{}
+
+func (silent) Print(...any) {}
+
+// plain takes the driver's wrapping off a network error, so that the line
+// a user sees names the cause once.
+func plain(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	var server *mysqldriver.MySQLError
+	if errors.As(err, &server) {
+		return fmt.Errorf("%s (error %d)", server.Message, server.Number)
+	}
+	return err
+}
+
+func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// Version is a server's version, as far as the engine tells them apart.
+type Version struct {
+	Text         string
+	Major, Minor int
+}
+
+// ParseVersion reads @@version, such as "8.4.3-log".
+func ParseVersion(text string) (Version, error) {
+	v := Version{Text: text}
+	if _, err := fmt.Sscanf(text, "%d.%d", &v.Major, &v.Minor); err != nil {
+		return Version{}, fmt.Errorf("read server version %q: want MAJOR.MINOR", text)
+	}
+	return v, nil
+}
+
+// AtLeast reports whether the version is major.minor or later.
+func (v Version) AtLeast(major, minor int) bool {
+	return v.Major > major || v.Major == major && v.Minor >= minor
+}

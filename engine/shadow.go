@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"rowproof/engine/ddl"
+	"rowproof/engine/mysql"
+)
+
+// controlComment marks a control table as ours. A shadow beside such a table
+// was left by a run of ours that died.
+const controlComment = "osc control table"
+
+// claim takes the advisory lock for the table, so that no second migration
+// of it starts, clears away what a run that died has left, and makes the
+// control table.
+func (m *migration) claim(ctx context.Context) (err error) {
+	name := mysql.LockName("migration", m.names.original.Schema, m.names.original.Name)
+	m.lock, err = m.server.Acquire(ctx, name, 0)
+	if errors.Is(err, mysql.ErrLocked) {
+		return &ddl.Refusal{What: "table " + m.names.original.String(), Why: "another migration of it is running (" + err.Error() + ")",
+			Do: "wait for it to end"}
+	}
+	if err != nil {
+		return err
+	}
+	left, err := m.leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, table := range left {
+		m.cfg.Log.Warn("removing what an earlier run left behind", "table", table.String())
+		if err := m.drop(ctx, table); err != nil {
+			return err
+		}
+	}
+	query := fmt.Sprintf("CREATE TABLE %s (name VARCHAR(32) NOT NULL PRIMARY KEY, token VARCHAR(64) NOT NULL) ENGINE=InnoDB COMMENT=%s",
+		m.names.control.Quoted(), ddl.QuoteString(controlComment))
+	if _, err := m.server.DB.ExecContext(ctx, mysql.Step("shadow", query)); err != nil {
+		return fmt.Errorf("create control table: %w", err)
+	}
+	m.made = append(m.made, m.names.control)
+	return nil
+}
+
+// leftovers returns the tables of a run of ours that died, and refuses
+// tables of the same names that are somebody else's.
+func (m *migration) leftovers(ctx context.Context) ([]ddl.TableName, error) {
+	refuse := func(table ddl.TableName, why string) error {
+		return &ddl.Refusal{What: "table " + m.names.original.String(), Why: table.String() + " exists" + why,
+			Do: "look at it and drop or rename it"}
+	}
+	if old, err := m.server.Exists(ctx, m.names.old); err != nil || old {
+		if old {
+			err = refuse(m.names.old, ", the name that the old table is to have")
+		}
+		return nil, err
+	}
+	control, err := m.server.Exists(ctx, m.names.control)
+	if err != nil {
+		return nil, err
+	}
+	if control {
+		comment, err := m.server.Comment(ctx, m.names.control)
+		if err != nil {
+			return nil, err
+		}
+		if comment != controlComment {
+			return nil, refuse(m.names.control, ", the name of the control table, and was not made by osc")
+		}
+	}
+	shadow, err := m.server.Exists(ctx, m.names.shadow)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case shadow && !control:
+		return nil, refuse(m.names.shadow, ", the name of the shadow table, and was not left by a run of osc")
+	case shadow:
+		return []ddl.TableName{m.names.shadow, m.names.control}, nil
+	case control:
+		return []ddl.TableName{m.names.control}, nil
+	}
+	return nil, nil
+}
+
+// makeShadow lets the server make the shadow: an empty copy of the original,
+// taken through the ALTER.
+func (m *migration) makeShadow(ctx context.Context) error {
+	run := func(what, query string) error {
+		_, err := m.server.DDL.ExecContext(ctx, mysql.Step("shadow", query))
+		switch {
+		case err == nil || mysql.ErrorNumber(err) == 0:
+			return err
+		case what == "ALTER":
+			return &ddl.Refusal{What: "--alter", Why: "the server says: " + mysql.ErrorMessage(err), Do: "mend the ALTER"}
+		}
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if err := run("create shadow table", "CREATE TABLE "+m.names.shadow.Quoted()+" LIKE "+m.names.original.Quoted()); err != nil {
+		return err
+	}
+	m.made = append(m.made, m.names.shadow)
+	if err := run("ALTER", "ALTER TABLE "+m.names.shadow.Quoted()+" "+m.alter.Text); err != nil {
+		return err
+	}
+	original, err := m.server.ReadTable(ctx, m.names.original)
+	if err != nil {
+		return err
+	}
+	shadow, err := m.server.ReadTable(ctx, m.names.shadow)
+	if err != nil {
+		return err
+	}
+	m.plan, err = ddl.NewPlan(original, shadow, m.alter)
+	return err
+}
+
+func (m *migration) drop(ctx context.Context, table ddl.TableName) error {
+	_, err := m.server.DB.ExecContext(ctx, mysql.Step("cleanup", "DROP TABLE IF EXISTS "+table.Quoted()))
+	if err != nil {
+		return fmt.Errorf("drop table %s: %w", table, err)
+	}
+	return nil
+}
+
+// cleanUp ends what runs in the background and removes what the run made for
+// itself. After a failure that includes the shadow, unless nobody knows
+// whether it is the live table now.
+func (m *migration) cleanUp(ctx context.Context, failure error) error {
+	if m.background != nil {
+		m.background.stop()
+		m.summary.Changes = m.applier.Applied()
+	}
+	if m.lock == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	var errs []error
+	for _, table := range m.surplus(failure) {
+		errs = append(errs, m.drop(ctx, table))
+	}
+	errs = append(errs, m.lock.Release(ctx))
+	err := errors.Join(errs...)
+	m.summary.CleanedUp = err == nil
+	if err != nil {
+		return fmt.Errorf("clean up: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return nil
+}
+
+// surplus returns the tables to drop at the end: those that this run made,
+// but for the shadow once it is the live table.
+func (m *migration) surplus(failure error) []ddl.TableName {
+	if OutcomeOf(failure) == NeedsPerson {
+		return nil
+	}
+	var tables []ddl.TableName
+	for _, table := range m.made {
+		if table != m.names.shadow || !m.swapped {
+			tables = append(tables, table)
+		}
+	}
+	switch {
+	case m.swapped && m.cfg.DropOld:
+		tables = append(tables, m.names.old)
+	case m.swapped:
+		m.summary.OldTable = m.names.old.String()
+	}
+	return tables
+}

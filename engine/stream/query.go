@@ -1,0 +1,95 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+
+	"vitess.io/vitess/go/vt/sqlparser"
+)
+
+// query looks at a statement that stands in the binlog as text. It lets pass
+// what can't touch the original, and stops the stream for what can: a change
+// of its definition, or a change of rows that was logged as a statement and
+// so names no keys.
+func (r *reader) query(schema, text string) error {
+	switch firstWord(text) {
+	case "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "XA",
+		"GRANT", "REVOKE", "FLUSH", "ANALYZE", "SET":
+		return nil
+	}
+	if !r.touches(schema, text) {
+		return nil
+	}
+	kind := "a definition change"
+	switch firstWord(text) {
+	case "INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "CALL", "WITH":
+		kind = "a change logged as a statement (binlog_format is not ROW in that session)"
+	}
+	return fmt.Errorf("read binlog at %s: %s of %s by somebody else: %s",
+		r.Position(), kind, r.cfg.Original, shorten(text, 120))
+}
+
+// touches reports whether a statement may name the original or the shadow.
+// What can't be parsed and contains the name counts as naming it.
+func (r *reader) touches(schema, text string) bool {
+	lower := strings.ToLower(text)
+	if drops(lower, "schema", r.cfg.Schema) || drops(lower, "database", r.cfg.Schema) {
+		return true
+	}
+	if !strings.Contains(lower, strings.ToLower(r.cfg.Original)) && !strings.Contains(lower, strings.ToLower(r.cfg.Shadow)) {
+		return false
+	}
+	parser, err := sqlparser.New(sqlparser.Options{MySQLServerVersion: "8.4.0"})
+	if err != nil {
+		return true
+	}
+	statement, err := parser.Parse(text)
+	if err != nil {
+		return true
+	}
+	found := false
+	_ = sqlparser.Walk(func(node sqlparser.SQLNode) (bool, error) {
+		name, ok := node.(sqlparser.TableName)
+		if !ok {
+			return true, nil
+		}
+		in := name.Qualifier.String()
+		if in == "" {
+			in = schema
+		}
+		if strings.EqualFold(in, r.cfg.Schema) &&
+			(strings.EqualFold(name.Name.String(), r.cfg.Original) || strings.EqualFold(name.Name.String(), r.cfg.Shadow)) {
+			found = true
+		}
+		return true, nil
+	}, statement)
+	return found
+}
+
+func drops(lower, what, schema string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(lower), "drop "+what)
+	return ok && strings.Contains(rest, strings.ToLower(schema))
+}
+
+func firstWord(text string) string {
+	text = strings.TrimSpace(text)
+	for strings.HasPrefix(text, "/*") {
+		end := strings.Index(text, "*/")
+		if end < 0 {
+			return ""
+		}
+		text = strings.TrimSpace(text[end+2:])
+	}
+	end := strings.IndexFunc(text, func(c rune) bool { return (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') })
+	if end < 0 {
+		end = len(text)
+	}
+	return strings.ToUpper(text[:end])
+}
+
+func shorten(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return text[:n] + "…"
+}

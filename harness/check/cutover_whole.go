@@ -1,0 +1,93 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"rowproof/harness/history"
+)
+
+// CutoverWhole asks whether the swap was one step for everybody: no write
+// reached the old table once the new one was live, and no reader saw the table
+// without a row that stood there all the time.
+func CutoverWhole(r *history.Record) Result {
+	var found []Anomaly
+	for _, op := range r.Ops {
+		// A reader that got an answer and does not like it records a failed
+		// read without an error number.
+		if op.Kind == readKind && op.Outcome == history.Failed && op.Code == 0 {
+			found = append(found, Anomaly{Kind: TornCutover, Text: fmt.Sprintf(
+				"%s saw a broken table at %s: %s.", op.Client, ms(op.Return), strings.TrimSuffix(op.Error, "."))})
+		}
+	}
+	old := ""
+	var swap history.BinlogRow
+	for _, e := range r.Observed.Binlog {
+		if e.Kind == ddlKind {
+			for _, m := range Renames(e.SQL) {
+				switch {
+				case m.From == r.Table.Name:
+					old, swap = m.To, e
+				case m.From == old:
+					old = m.To
+				}
+			}
+			continue
+		}
+		if old != "" && e.Table == old {
+			found = append(found, Anomaly{Kind: TornCutover, Key: e.Key, Text: fmt.Sprintf(
+				"The %s of row %s (%s) went to the old table %s, after the swap at %s:%d.", e.Kind, e.Key, transaction(e), old, swap.File, swap.End)})
+		}
+	}
+	return finding(found, nil)
+}
+
+const ddlKind = "ddl"
+
+// Rename is one table that a statement gives another name.
+type Rename struct{ From, To string }
+
+// The statements come from the binlog, where one keyword follows another with
+// single spaces or comments between them.
+var (
+	name        = "(?:`((?:[^`]|``)+)`|([0-9A-Za-z_$]+))"
+	qualified   = "(?:" + name + `\s*\.\s*)?` + name
+	renamePair  = regexp.MustCompile(`(?i)` + qualified + `\s+(?:TO|AS)\s+` + qualified)
+	renameTable = regexp.MustCompile(`(?is)^\s*(?:/\*.*?\*/\s*)*RENAME\s+TABLES?\s`)
+	alterRename = regexp.MustCompile(`(?is)^\s*(?:/\*.*?\*/\s*)*ALTER\s+TABLE\s+` + qualified + `\s+RENAME\s+(?:TO\s+|AS\s+)?` + qualified + `\s*$`)
+)
+
+// Renames returns the table renames that a statement makes, in order.
+func Renames(sql string) []Rename {
+	if m := alterRename.FindStringSubmatch(stripComments(sql)); m != nil {
+		return []Rename{{from: unquote(m[3], m[4]), to: unquote(m[7], m[8])}}
+	}
+	sql = stripComments(sql)
+	if !renameTable.MatchString(sql) {
+		return nil
+	}
+	var all []Rename
+	for _, m := range renamePair.FindAllStringSubmatch(sql, -1) {
+		all = append(all, Rename{From: unquote(m[3], m[4]), To: unquote(m[7], m[8])})
+	}
+	return all
+}
+
+var comment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+
+func stripComments(sql string) string { return comment.ReplaceAllString(sql, " ") }
+
+func unquote(quoted, bare string) string {
+	if quoted != "" {
+		return strings.ReplaceAll(quoted, "``", "`")
+	}
+	return bare
+}
+
+func transaction(e history.BinlogRow) string {
+	if e.GTID == "" {
+		return fmt.Sprintf("%s:%d", e.File, e.Start)
+	}
+	return e.GTID
+}

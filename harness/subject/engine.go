@@ -1,0 +1,68 @@
+package subject
+
+import (
+	"context"
+	"strconv"
+
+	"rowproof/harness/wire"
+)
+
+// engine is osc, as it is in the tree or with a mutant's patch.
+type engine struct {
+	build  *Build
+	mutant string // "" is the engine itself
+}
+
+// Engine returns the subject "osc": the engine of this module.
+func Engine(b *Build) Subject { return engine{build: b} }
+
+func (e engine) Name() string {
+	if e.mutant != "" {
+		return mutantPrefix + e.mutant
+	}
+	return "osc"
+}
+
+func (e engine) Phrasebook() wire.Phrasebook { return wire.CommentPhrasebook("osc") }
+
+func (e engine) Command(ctx context.Context, t Target) (Command, error) {
+	path, err := e.build.program(ctx, e.mutant)
+	if err != nil {
+		return Command{}, err
+	}
+	argv := []string{
+		path,
+		"--host", t.Host,
+		"--port", strconv.Itoa(t.Port),
+		"--user", t.User,
+		"--database", t.Schema,
+		"--table", t.Table,
+		"--alter", t.Alter,
+		"--execute",
+	}
+	if !t.Verify {
+		argv = append(argv, "--verify=off")
+	}
+	return Command{
+		Argv:    append(argv, t.Extra...),
+		Env:     []string{"MYSQL_PWD=" + t.Password},
+		Outcome: engineOutcome,
+	}, nil
+}
+
+// engineOutcome tells what an exit status of osc means. A status that osc
+// doesn't have, such as a panic's 2 or a foreign 137, must not pass for a
+// clean end; a panic shares its status with wrong usage, and the message that
+// is kept beside the outcome tells the two apart.
+func engineOutcome(status int) string {
+	switch status {
+	case 0:
+		return Completed
+	case 1:
+		return Aborted
+	case 2, 3:
+		return Refused
+	default:
+		return NeedsPerson
+	}
+}

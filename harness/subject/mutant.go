@@ -1,0 +1,95 @@
+package subject
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mutantPrefix stands before a mutant's name in a subject's name.
+const mutantPrefix = "mutant:"
+
+// mutantsDir holds the patches, below the module's root.
+const mutantsDir = "fixtures/mutants"
+
+// Mutant returns the subject "mutant:NAME": the engine with the bug that
+// fixtures/mutants/NAME.patch puts back.
+func Mutant(b *Build, name string) Subject { return engine{build: b, mutant: name} }
+
+// Mutants lists the names of the mutants of the module at root.
+func Mutants(root string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(root, mutantsDir))
+	if err != nil {
+		return nil, fmt.Errorf("list mutants: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".patch"); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Parse returns the subject that users name so: "osc" or "mutant:NAME".
+func Parse(b *Build, name string) (Subject, error) {
+	mutant, isMutant := strings.CutPrefix(name, mutantPrefix)
+	switch {
+	case name == "osc":
+		return Engine(b), nil
+	case !isMutant:
+		return nil, fmt.Errorf("find subject %q: subjects are osc and mutant:NAME", name)
+	}
+	names, err := Mutants(b.root)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(names, mutant) {
+		return nil, fmt.Errorf("find subject %q: %s has %s", name, mutantsDir, strings.Join(names, ", "))
+	}
+	return Mutant(b, mutant), nil
+}
+
+// MutantBug returns the bug that a mutant has, in the words that head its
+// patch.
+func MutantBug(root, name string) (string, error) {
+	p, err := readPatch(root, name)
+	if err != nil {
+		return "", err
+	}
+	return p.bug, nil
+}
+
+// ModuleRoot returns the directory of the go.mod of module rowproof that is
+// the working directory or the nearest one above it.
+func ModuleRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find module rowproof: %w", err)
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && moduleName(string(data)) == "rowproof" {
+			return dir, nil
+		}
+		if err != nil && !os.IsNotExist(err) {
+			return "", fmt.Errorf("find module rowproof: %w", err)
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("find module rowproof: no go.mod of it in %s or above: %w", start, fs.ErrNotExist)
+		}
+	}
+}
+
+func moduleName(gomod string) string {
+	for line := range strings.Lines(gomod) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+			return strings.Trim(strings.TrimSpace(name), `"`)
+		}
+	}
+	return ""
+}

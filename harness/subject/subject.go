@@ -1,0 +1,55 @@
+// Package subject runs what is tested: a schema-migration tool as a child
+// process.
+//
+// Read Subject first: it knows how one tool is called and which statements it
+// sends. Engine is our own tool; Mutant is our own tool with one known bug put
+// back by a patch while it is built. Start runs the command that a subject
+// gives and reports how it ended.
+package subject
+
+import (
+	"context"
+
+	"rowproof/harness/wire"
+)
+
+// Outcomes of a migration, as history.Exit holds them.
+const (
+	Completed   = "completed"    // the table is migrated
+	Aborted     = "aborted"      // given up, the original is intact
+	Refused     = "refused"      // not begun: nothing was changed
+	NeedsPerson = "needs-person" // the tool can't tell what state it left
+	Killed      = "killed"       // it ended by a signal
+)
+
+// Target is the migration that a subject is asked to do.
+type Target struct {
+	Host     string
+	Port     int
+	User     string
+	Password string // reaches the subject through its environment only
+	Schema   string
+	Table    string
+	Alter    string   // the text after ALTER TABLE t
+	Verify   bool     // with the subject's own verify pass, if it has one
+	Extra    []string // further arguments, as they are
+}
+
+// Command is how to run a subject once.
+type Command struct {
+	Argv    []string                // the program's path and its arguments: no secrets
+	Env     []string                // NAME=value, added to the harness's own environment
+	Outcome func(status int) string // what an exit status of the program means
+}
+
+// Subject is a schema-migration tool that can be tested.
+type Subject interface {
+	// Name is how users name the subject: "osc", "mutant:NAME".
+	Name() string
+	// Phrasebook maps the steps of a migration to the statements that the
+	// subject sends.
+	Phrasebook() wire.Phrasebook
+	// Command returns how to run the subject on a target. It builds the
+	// program if need be, and fails if that can't be done.
+	Command(context.Context, Target) (Command, error)
+}

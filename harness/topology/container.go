@@ -1,0 +1,255 @@
+package topology
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/network"
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+)
+
+// serverPort is mysqld's port inside a container with a network of its own.
+const serverPort = "3306/tcp"
+
+// box is a server's container. Its first process, fixtures/images/mysql/serve,
+// is spoken to over stdin and stdout; it ends when this process does.
+type box struct {
+	engine *engine
+	id     string
+	attach client.ContainerAttachResult
+	wg     sync.WaitGroup // the reader of stdout
+
+	mu      sync.Mutex
+	state   boxState
+	changed chan struct{} // closed when state changes
+}
+
+// boxState is what the first process has told.
+type boxState struct {
+	pid    int    // of the mysqld started last, inside the container
+	starts int    // how many were started
+	exits  int    // how many have ended
+	status string // exit status of the one that ended last
+	gone   bool   // the container itself ended
+}
+
+// running reports whether a mysqld runs.
+func (s boxState) running() bool { return s.starts > s.exits && !s.gone }
+
+// boxSpec is what differs between containers.
+type boxSpec struct {
+	image         string
+	dataMegabytes int
+}
+
+// run starts a container without a mysqld.
+func (e *engine) run(ctx context.Context, spec boxSpec) (*box, error) {
+	labels, err := ownerLabels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &box{engine: e, changed: make(chan struct{})}
+	request := testcontainers.ContainerRequest{
+		Image:  spec.image,
+		Labels: maps.Clone(labels),
+		Tmpfs:  map[string]string{"/rowproof": fmt.Sprintf("rw,size=%dm,mode=0755", spec.dataMegabytes)},
+		ConfigModifier: func(c *container.Config) {
+			c.OpenStdin, c.StdinOnce = true, true
+			c.AttachStdin, c.AttachStdout = true, true
+		},
+		HostConfigModifier: func(c *container.HostConfig) {
+			c.AutoRemove = true
+			if !e.bridge {
+				c.NetworkMode = "host"
+				return
+			}
+			c.PortBindings = network.PortMap{
+				network.MustParsePort(serverPort): {{HostIP: netip.MustParseAddr("127.0.0.1")}},
+			}
+		},
+		// Between create and start: from its first moment the container
+		// depends on our end of its stdin.
+		LifecycleHooks: []testcontainers.ContainerLifecycleHooks{{
+			PostCreates: []testcontainers.ContainerHook{func(ctx context.Context, c testcontainers.Container) error {
+				b.id = c.GetContainerID()
+				return b.hold(ctx)
+			}},
+		}},
+	}
+	if e.bridge {
+		request.ExposedPorts = []string{serverPort}
+	}
+	created, err := e.provider.CreateContainer(ctx, request)
+	if err == nil {
+		err = created.Start(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start container: %w", err), b.discard())
+	}
+	return b, nil
+}
+
+// hold attaches to the container's stdin and stdout.
+func (b *box) hold(ctx context.Context) error {
+	attach, err := b.engine.cli.ContainerAttach(ctx, b.id, client.ContainerAttachOptions{Stream: true, Stdin: true, Stdout: true})
+	if err != nil {
+		return fmt.Errorf("attach to container: %w", err)
+	}
+	b.attach = attach
+	out, in := io.Pipe()
+	b.wg.Go(func() {
+		_, err := stdcopy.StdCopy(in, io.Discard, attach.Reader)
+		in.CloseWithError(err)
+	})
+	b.wg.Go(func() { b.listen(out) })
+	return nil
+}
+
+// listen reads what the first process tells until its stdout ends.
+func (b *box) listen(out io.Reader) {
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		word, rest, _ := strings.Cut(lines.Text(), " ")
+		b.update(func(s *boxState) {
+			switch word {
+			case "started":
+				s.starts++
+				s.pid, _ = strconv.Atoi(rest) // our own script writes a number
+			case "exited":
+				s.exits++
+				s.status = rest
+			}
+		})
+	}
+	b.update(func(s *boxState) { s.gone = true })
+}
+
+func (b *box) update(change func(*boxState)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.state)
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// current returns the state and a channel that closes when it changes.
+func (b *box) current() (boxState, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state, b.changed
+}
+
+// wait waits until done likes the state.
+func (b *box) wait(ctx context.Context, done func(boxState) bool) (boxState, error) {
+	for {
+		state, changed := b.current()
+		if done(state) {
+			return state, nil
+		}
+		if state.gone {
+			return state, errors.New("the server's container is gone")
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return state, ctx.Err()
+		}
+	}
+}
+
+// start starts a mysqld and waits until it has a process ID.
+func (b *box) start(ctx context.Context, options []string) error {
+	before, _ := b.current()
+	if before.running() {
+		return errors.New("start mysqld: it runs already")
+	}
+	var commands strings.Builder
+	for _, o := range options {
+		fmt.Fprintf(&commands, "option %s\n", o)
+	}
+	commands.WriteString("start\n")
+	if err := b.send(commands.String()); err != nil {
+		return fmt.Errorf("start mysqld: %w", err)
+	}
+	if _, err := b.wait(ctx, func(s boxState) bool { return s.starts > before.starts }); err != nil {
+		return fmt.Errorf("start mysqld: %w", err)
+	}
+	return nil
+}
+
+// stop sends a signal to mysqld and waits until it has ended.
+func (b *box) stop(ctx context.Context, signal string) error {
+	before, _ := b.current()
+	if !before.running() {
+		return errors.New("stop mysqld: it does not run")
+	}
+	if err := b.send(fmt.Sprintf("signal %s %d\n", signal, before.pid)); err != nil {
+		return fmt.Errorf("stop mysqld: %w", err)
+	}
+	if _, err := b.wait(ctx, func(s boxState) bool { return s.exits > before.exits }); err != nil {
+		return fmt.Errorf("stop mysqld: %w", err)
+	}
+	return nil
+}
+
+func (b *box) send(commands string) error {
+	_, err := io.WriteString(b.attach.Conn, commands)
+	return err
+}
+
+// published returns the address under which this process reaches the
+// container's port in bridge mode.
+func (b *box) published(ctx context.Context) (string, error) {
+	found, err := b.engine.cli.ContainerInspect(ctx, b.id, client.ContainerInspectOptions{})
+	if err != nil {
+		return "", fmt.Errorf("inspect container: %w", err)
+	}
+	if settings := found.Container.NetworkSettings; settings != nil {
+		for _, p := range settings.Ports[network.MustParsePort(serverPort)] {
+			return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), mustPort(p.HostPort)).String(), nil
+		}
+	}
+	return "", errors.New("inspect container: its port is not published")
+}
+
+// log returns the last lines that mysqld wrote to its log.
+func (b *box) log(ctx context.Context, lines int) (string, error) {
+	logs, err := b.engine.cli.ContainerLogs(ctx, b.id, client.ContainerLogsOptions{ShowStderr: true, Tail: strconv.Itoa(lines)})
+	if err != nil {
+		return "", fmt.Errorf("read server log: %w", err)
+	}
+	defer logs.Close()
+	var text strings.Builder
+	if _, err := stdcopy.StdCopy(io.Discard, &text, logs); err != nil {
+		return "", fmt.Errorf("read server log: %w", err)
+	}
+	return text.String(), nil
+}
+
+// discard kills the container with all that runs in it, whatever state it is
+// in, and waits until it is gone. A server that waits for an ACK would not
+// end by being asked.
+func (b *box) discard() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	var err error
+	if b.id != "" {
+		err = b.engine.remove(ctx, b.id)
+	}
+	if b.attach.Conn != nil {
+		b.attach.Close()
+	}
+	b.wg.Wait()
+	return err
+}

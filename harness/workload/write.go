@@ -1,0 +1,121 @@
+package workload
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rowproof/fixtures"
+	"rowproof/harness/history"
+)
+
+// Write is one statement that changes rows, and what it changes if its
+// transaction commits.
+type Write struct {
+	SQL     string
+	Changes []history.Change
+}
+
+// Insert inserts row, which must hold the key columns.
+func Insert(t fixtures.Table, row history.Row) Write {
+	columns := slices.Sorted(maps.Keys(row))
+	values := make([]string, len(columns))
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i], values[i] = Quote(c), literal(row[c])
+	}
+	return Write{
+		SQL: "INSERT INTO " + Quote(t.Name) + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")",
+		Changes: []history.Change{{
+			Kind: history.Insert, Key: KeyOf(t, row), Set: maps.Clone(row),
+		}},
+	}
+}
+
+// Update writes the columns of set into the row under key.
+func Update(t fixtures.Table, key history.Key, set history.Row) Write {
+	return Write{
+		SQL:     "UPDATE " + Quote(t.Name) + " SET " + assignments(set) + where(t, key),
+		Changes: []history.Change{{Kind: history.Update, Key: key, Set: maps.Clone(set)}},
+	}
+}
+
+// Add adds n to a column of the row under key. Unlike Update, many clients
+// may add to one row at once, and the ledger still knows the sum.
+func Add(t fixtures.Table, key history.Key, column string, n int64) Write {
+	return Write{
+		SQL:     "UPDATE " + Quote(t.Name) + " SET " + Quote(column) + " = " + Quote(column) + " + " + strconv.FormatInt(n, 10) + where(t, key),
+		Changes: []history.Change{{Kind: history.Update, Key: key, Add: map[string]int64{column: n}}},
+	}
+}
+
+// Delete deletes the row under key.
+func Delete(t fixtures.Table, key history.Key) Write {
+	return Write{
+		SQL:     "DELETE FROM " + Quote(t.Name) + where(t, key),
+		Changes: []history.Change{{Kind: history.Delete, Key: key}},
+	}
+}
+
+// Move gives the row under key the key to, and changes nothing else of it.
+func Move(t fixtures.Table, key, to history.Key) Write {
+	set := keyRow(t, to)
+	return Write{
+		SQL:     "UPDATE " + Quote(t.Name) + " SET " + assignments(set) + where(t, key),
+		Changes: []history.Change{{Kind: history.Move, Key: key, NewKey: to, Set: set}},
+	}
+}
+
+// KeyOf returns the key of a row of t.
+func KeyOf(t fixtures.Table, row history.Row) history.Key {
+	parts := make([]string, len(t.Key))
+	for i, c := range t.Key {
+		if v := row[c]; v != nil {
+			parts[i] = *v
+		}
+	}
+	return history.Key(strings.Join(parts, ","))
+}
+
+// keyRow splits a key into its columns. Only the last column of a composite
+// key may hold a comma.
+func keyRow(t fixtures.Table, key history.Key) history.Row {
+	row := history.Row{}
+	for i, part := range strings.SplitN(string(key), ",", len(t.Key)) {
+		row[t.Key[i]] = history.Text(part)
+	}
+	return row
+}
+
+func where(t fixtures.Table, key history.Key) string {
+	row := keyRow(t, key)
+	parts := make([]string, len(t.Key))
+	for i, c := range t.Key {
+		parts[i] = Quote(c) + " = " + literal(row[c])
+	}
+	return " WHERE " + strings.Join(parts, " AND ")
+}
+
+func assignments(set history.Row) string {
+	var parts []string
+	for _, c := range slices.Sorted(maps.Keys(set)) {
+		parts = append(parts, Quote(c)+" = "+literal(set[c]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Quote quotes an identifier.
+func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// literal writes a value: a plain integer as it is, anything else as a string,
+// which the server converts to the column's type.
+func literal(v *string) string {
+	if v == nil {
+		return "NULL"
+	}
+	if n, err := strconv.ParseInt(*v, 10, 64); err == nil && strconv.FormatInt(n, 10) == *v {
+		return *v
+	}
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''", "\x00", `\0`).Replace(*v) + "'"
+}

@@ -1,0 +1,85 @@
+package reports
+
+import (
+	"path/filepath"
+
+	"rowproof/harness/history"
+)
+
+// ResultsFile is the suite's results as JSON, in the suite's directory.
+const ResultsFile = "results.json"
+
+// ResultsVersion is the version of the layout of ResultsFile.
+const ResultsVersion = 1
+
+// Results is what a suite came to.
+type Results struct {
+	Format   int         `json:"format"` // ResultsVersion
+	Runs     int         `json:"runs"`
+	Expected int         `json:"expected"` // runs that ended as their scenario demands
+	Results  []ResultRow `json:"results"`
+}
+
+// ResultRow is one run, in short; all of it is in Dir.
+type ResultRow struct {
+	Scenario string  `json:"scenario"`
+	Subject  string  `json:"subject"`
+	Verify   bool    `json:"verify"`
+	Control  bool    `json:"control"`
+	Number   int     `json:"number"`  // which of the repeats
+	Verdict  string  `json:"verdict"` // Valid, Invalid, Unknown
+	Anomaly  string  `json:"anomaly,omitempty"`
+	Outcome  string  `json:"outcome,omitempty"` // of the migration
+	Expected bool    `json:"expected"`
+	Reason   string  `json:"reason,omitempty"` // why it is not as expected
+	Seconds  float64 `json:"seconds"`
+	Seed     uint64  `json:"seed"`
+	Repeat   string  `json:"repeat,omitempty"`
+	Dir      string  `json:"dir"` // the run directory, from that of the results if it is below
+}
+
+// NewResults returns the results of runs, with paths relative to dir.
+func NewResults(dir string, runs []Run) Results {
+	res := Results{Format: ResultsVersion, Runs: len(runs), Results: []ResultRow{}}
+	for _, r := range runs {
+		if r.Conclusion.Expected {
+			res.Expected++
+		}
+		res.Results = append(res.Results, ResultRow{
+			Scenario: r.Record.Scenario,
+			Subject:  r.Record.Subject,
+			Verify:   r.Record.Verify,
+			Control:  r.Record.Control,
+			Number:   r.number(),
+			Verdict:  string(r.Conclusion.Judgement.Verdict),
+			Anomaly:  r.Anomaly(),
+			Outcome:  r.Record.Exit.Outcome,
+			Expected: r.Conclusion.Expected,
+			Reason:   r.Conclusion.Reason,
+			Seconds:  r.Conclusion.Seconds,
+			Seed:     r.Record.Seed,
+			Repeat:   r.Record.Repeat,
+			Dir:      below(dir, r.Dir),
+		})
+	}
+	return res
+}
+
+// WriteFiles writes the results of runs to dir, as JSON and as JUnit XML.
+func WriteFiles(dir string, runs []Run) error {
+	if err := history.WriteJSON(filepath.Join(dir, ResultsFile), NewResults(dir, runs)); err != nil {
+		return err
+	}
+	return writeJUnitFile(filepath.Join(dir, JUnitFile), runs)
+}
+
+// below is path as seen from dir, or path itself if it lies elsewhere.
+func below(dir, path string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}

@@ -1,0 +1,170 @@
+// Package reports shows what runs came to: as a table in a terminal, with the
+// story of each Invalid run below it, as JUnit XML, as JSON, and as live
+// progress while runs go on.
+//
+// Read Run first: it is a run directory as far as a report needs it. The
+// package knows only run directories, so a stored run can be shown again.
+package reports
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"rowproof/harness/check"
+	"rowproof/harness/history"
+)
+
+// Run is one run directory.
+type Run struct {
+	Dir        string
+	Record     *history.Record // without operations, marks and observations
+	Conclusion check.Conclusion
+}
+
+// Load reads the run directories under each of dirs, in the order in which
+// they are shown. A run that ended before it was judged is Unknown.
+func Load(dirs ...string) ([]Run, error) {
+	var runs []Run
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		found, err := history.RunDirs(dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("load runs: %s holds no run directory: %w", dir, fs.ErrNotExist)
+		}
+		for _, dir := range found {
+			if seen[dir] {
+				continue
+			}
+			seen[dir] = true
+			run, err := loadRun(dir)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, run)
+		}
+	}
+	slices.SortStableFunc(runs, compareRuns)
+	return runs, nil
+}
+
+func loadRun(dir string) (Run, error) {
+	r := new(history.Record)
+	if err := history.ReadJSON(filepath.Join(dir, history.RunFile), r); err != nil {
+		return Run{}, err
+	}
+	if r.Format != history.FormatVersion {
+		return Run{}, fmt.Errorf("load run %s: run format %d, this version reads %d", dir, r.Format, history.FormatVersion)
+	}
+	c, err := check.LoadConclusion(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		c, err = unjudged(r), nil
+	}
+	return Run{Dir: dir, Record: r, Conclusion: c}, err
+}
+
+// unjudged is the conclusion of a run that ended before it was judged.
+func unjudged(r *history.Record) check.Conclusion {
+	const why = "the run ended without a verdict"
+	return check.Conclusion{
+		Judgement: check.Judgement{
+			Scenario: r.Scenario, Subject: r.Subject, Verdict: check.Unknown,
+			Results: []check.Result{{Checker: "run", Verdict: check.Unknown, Unknown: []string{why}}},
+		},
+		Control: r.Control,
+		Reason:  why,
+	}
+}
+
+// Judge judges a stored run with the checkers of this version and stores the
+// new verdict. A run that ended before it was judged is left as it is if too
+// little was stored of it.
+func Judge(dir string) (Run, error) {
+	before, err := loadRun(dir)
+	if err != nil {
+		return Run{}, err
+	}
+	r, err := history.Load(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return before, nil
+	}
+	if err != nil {
+		return Run{}, err
+	}
+	c := check.Conclude(r, check.Judge(r), before.Conclusion.Seconds)
+	if err := check.SaveConclusion(dir, c); err != nil {
+		return Run{}, err
+	}
+	return loadRun(dir)
+}
+
+// Expected reports whether there are runs and each ended as its scenario
+// demands.
+func Expected(runs []Run) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r Run) bool { return !r.Conclusion.Expected })
+}
+
+// SubjectName is how a report names the run's subject.
+func (r Run) SubjectName() string {
+	if r.Record.Verify {
+		return r.Record.Subject + " +verify"
+	}
+	return r.Record.Subject
+}
+
+// VerdictText is the verdict with what was wanted, where that is not plain.
+func (r Run) VerdictText() string {
+	v := string(r.Conclusion.Judgement.Verdict)
+	switch {
+	case r.Record.Control && r.Conclusion.Expected:
+		return v + " (as it must)"
+	case r.Record.Control && r.Conclusion.Judgement.Verdict != check.Invalid:
+		return v + " (must be " + string(check.Invalid) + ")"
+	case r.Record.Control:
+		return v + " (not as it must)"
+	}
+	return v
+}
+
+// Anomaly is the anomaly that a table shows for the run; "" if there is none.
+func (r Run) Anomaly() string {
+	return string(r.Conclusion.Judgement.Headline(check.Kind(r.Record.Guards)))
+}
+
+// number is the run's place among the repeats of the same run.
+func (r Run) number() int {
+	n, err := strconv.Atoi(filepath.Base(r.Dir))
+	if err != nil { // a directory that was moved
+		return 0
+	}
+	return n
+}
+
+// compareRuns orders runs by scenario, the control last, repeats in order.
+func compareRuns(a, b Run) int {
+	return cmp.Or(
+		cmp.Compare(a.Record.Scenario, b.Record.Scenario),
+		compareBool(a.Record.Control, b.Record.Control),
+		cmp.Compare(a.Record.Subject, b.Record.Subject),
+		compareBool(a.Record.Verify, b.Record.Verify),
+		cmp.Compare(a.number(), b.number()),
+		cmp.Compare(a.Dir, b.Dir),
+	)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,137 @@
+package reports_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rowproof/harness/check"
+	"rowproof/harness/history"
+	"rowproof/reports"
+)
+
+func TestLoad(t *testing.T) {
+	t.Run("OK", func(t *testing.T) {
+		var got []string
+		for _, r := range load(t, suite) {
+			rel, err := filepath.Rel(suite, r.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, rel)
+		}
+		want := []string{
+			"copy-split-read-write/osc/1",
+			"copy-split-read-write/mutant-copy-reads-then-writes/1",
+			"seam-after-sync/osc/1",
+			"seam-after-sync/osc/2",
+			"seam-after-sync/osc/10",
+			"seam-after-sync/osc-verify/1",
+			"seam-after-sync/mutant-range-read-trusts-attach/1",
+			"seam-after-sync-empty/osc/1",
+			"seam-after-sync-empty/osc-verify/1",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("runs (-want +got):\n%s", diff)
+		}
+	})
+
+	t.Run("OK/EachRunOnce", func(t *testing.T) {
+		one := filepath.Join(suite, "seam-after-sync", "osc", "1")
+		if got := load(t, one, filepath.Join(suite, "seam-after-sync"), one); len(got) != 5 {
+			t.Errorf("runs: got %d, want 5", len(got))
+		}
+	})
+
+	t.Run("OK/RunWithoutVerdict", func(t *testing.T) {
+		got := load(t, filepath.Join(suite, "seam-after-sync-empty", "osc-verify"))[0].Conclusion
+		if got.Judgement.Verdict != check.Unknown || got.Expected || got.Reason == "" {
+			t.Errorf("conclusion: got %+v, want Unknown, not expected, with a reason", got)
+		}
+	})
+
+	t.Run("ErrNoRuns", func(t *testing.T) {
+		if _, err := reports.Load(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("load: got %v, want %v", err, fs.ErrNotExist)
+		}
+	})
+
+	t.Run("ErrOtherFormat", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, history.RunFile), []byte(`{"format":99}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := reports.Load(dir); err == nil {
+			t.Error("load: got no error for format 99")
+		}
+	})
+}
+
+func TestExpected(t *testing.T) {
+	all := load(t, suite)
+	good := slices.DeleteFunc(slices.Clone(all), func(r reports.Run) bool { return !r.Conclusion.Expected })
+	for name, tt := range map[string]struct {
+		runs []reports.Run
+		want bool
+	}{
+		"AllGood": {good, true},
+		"OneBad":  {all, false},
+		"NoRuns":  {nil, false},
+	} {
+		t.Run("OK/"+name, func(t *testing.T) {
+			if got := reports.Expected(tt.runs); got != tt.want {
+				t.Errorf("expected: got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestJudge(t *testing.T) {
+	t.Run("OK", func(t *testing.T) {
+		dir := t.TempDir()
+		r := &history.Record{
+			Scenario: "made-up", Subject: "osc", Expect: "completed", Planned: []string{"never-fires"},
+			Exit: history.Exit{Outcome: "completed"},
+		}
+		if err := history.Save(dir, r); err != nil {
+			t.Fatal(err)
+		}
+		old := check.Conclusion{Judgement: check.Judgement{Verdict: check.Valid}, Expected: true, Seconds: 2.5}
+		if err := check.SaveConclusion(dir, old); err != nil {
+			t.Fatal(err)
+		}
+		got, err := reports.Judge(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := got.Conclusion; c.Judgement.Verdict == check.Valid || c.Expected || c.Seconds != 2.5 {
+			t.Errorf("conclusion: got %+v, want not Valid, not expected, 2.5 seconds", c)
+		}
+		stored, err := check.LoadConclusion(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(got.Conclusion, stored); diff != "" {
+			t.Errorf("stored (-returned +stored):\n%s", diff)
+		}
+	})
+
+	t.Run("OK/RunThatDiedStaysUnknown", func(t *testing.T) {
+		dir := filepath.Join(copySuite(t), "seam-after-sync-empty", "osc-verify", "1")
+		got, err := reports.Judge(dir)
+		if err != nil || got.Conclusion.Judgement.Verdict != check.Unknown {
+			t.Errorf("judge: got %v, %v, want Unknown", got.Conclusion.Judgement.Verdict, err)
+		}
+	})
+
+	t.Run("ErrNoRun", func(t *testing.T) {
+		if _, err := reports.Judge(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("judge: got %v, want %v", err, fs.ErrNotExist)
+		}
+	})
+}
