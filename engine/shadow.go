@@ -116,8 +116,13 @@ func (m *migration) makeShadow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.plan, err = ddl.NewPlan(original, shadow, m.alter)
-	return err
+	if m.plan, err = ddl.NewPlan(original, shadow, m.alter); err != nil {
+		return err
+	}
+	if m.plan.Mapping.CrossesZones() {
+		return m.server.UseServerZone()
+	}
+	return nil
 }
 
 func (m *migration) drop(ctx context.Context, table ddl.TableName) error {

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"rowproof/harness/check"
+	"rowproof/harness/history"
 	"rowproof/reports"
 )
 
@@ -256,6 +258,21 @@ func TestStored(t *testing.T) {
 			t.Errorf("got %+v, want status %d", got, exitExpected)
 		}
 	})
+}
+
+func TestJudgeTellsWhatChanged(t *testing.T) {
+	dir := t.TempDir()
+	if err := history.Save(dir, &history.Record{Scenario: "s", Subject: "osc", Planned: []string{"never-fires"}}); err != nil {
+		t.Fatal(err)
+	}
+	valid := check.Conclusion{Judgement: check.Judgement{Verdict: check.Valid}, Expected: true}
+	if err := check.SaveConclusion(dir, valid); err != nil {
+		t.Fatal(err)
+	}
+	got := rowproofHere(t, "judge", dir)
+	if got.status != exitUnexpected || !strings.Contains(got.err, dir+" was Valid and is ") {
+		t.Errorf("got %+v, want status %d and that the verdict changed", got, exitUnexpected)
+	}
 }
 
 func create(t *testing.T, dir, name string) *os.File {

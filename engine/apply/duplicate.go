@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"rowproof/engine/ddl"
 	"rowproof/engine/mysql"
@@ -80,7 +81,8 @@ func (w *Writer) together(ctx context.Context, conn *sql.Conn, probe string, gro
 	}
 	if err := run(w.plan.ProbeFill(probe, group)); err != nil {
 		if mysql.ErrorNumber(err) == mysql.ErrDuplicateKey {
-			return nil, fmt.Errorf("%w: %s", ErrDuplicate, mysql.ErrorMessage(err))
+			// "Duplicate entry 'x' for key '_osc_probe.name'": the key's own name is name.
+			return nil, fmt.Errorf("%w: %s", ErrDuplicate, strings.ReplaceAll(mysql.ErrorMessage(err), probeName+".", ""))
 		}
 		return nil, err
 	}

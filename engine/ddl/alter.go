@@ -51,17 +51,17 @@ func ParseAlter(table TableName, alter, serverVersion string) (Alter, error) {
 	if len(tokens) == 0 {
 		return Alter{}, errors.New("parse ALTER: there is no clause; to rebuild the table as it is, say FORCE")
 	}
-	statement, err := parse(table, alter[tokens[0].start:tokens[len(tokens)-1].end], serverVersion)
-	if err != nil {
-		return Alter{}, err
-	}
 	var a Alter
-	if err := a.read(statement); err != nil {
-		return Alter{}, err
-	}
 	a.Text, a.Ignored = stripModifiers(alter, tokens)
 	if a.Text == "" {
 		return Alter{}, errors.New("parse ALTER: it only says how, not what; to rebuild the table as it is, say FORCE")
+	}
+	statement, err := parse(table, a.Text, serverVersion)
+	if err != nil {
+		return Alter{}, err
+	}
+	if err := a.read(statement); err != nil {
+		return Alter{}, err
 	}
 	return a, nil
 }
@@ -105,10 +105,10 @@ func stripTable(table TableName, tokens []token) ([]token, error) {
 func parse(table TableName, clauses, serverVersion string) (*sqlparser.AlterTable, error) {
 	parser, err := sqlparser.New(sqlparser.Options{MySQLServerVersion: serverVersion})
 	if err != nil {
-		return nil, fmt.Errorf("parse ALTER: server version %q: %w", serverVersion, err)
+		return nil, fmt.Errorf("parse ALTER: server version %q has no number", serverVersion)
 	}
 	prefix := "ALTER TABLE " + table.Quoted() + " "
-	statement, err := parser.ParseStrictDDL(prefix + clauses)
+	statement, err := parser.ParseStrictDDL(prefix + forParser(clauses))
 	var at sqlparser.PositionedErr
 	if errors.As(err, &at) {
 		pos := min(max(at.Pos-len(prefix)-1, 0), len(clauses))
@@ -188,22 +188,45 @@ func (a *Alter) tableOptions(options sqlparser.TableOptions) error {
 }
 
 // stripModifiers cuts out the clauses that tell the server how to run its own
-// ALTER: they have no meaning for a table that is copied.
+// ALTER: they have no meaning for a table that is copied. The parser sees
+// only what is left.
 func stripModifiers(alter string, tokens []token) (text string, ignored []string) {
 	var kept []string
 	for _, c := range clauses(tokens) {
 		if len(c) == 0 {
-			continue // the parser has refused it before
+			kept = append(kept, "") // for the parser to refuse
+			continue
 		}
 		clause := alter[c[0].start:c[len(c)-1].end]
-		switch {
-		case c[0].is("algorithm"), c[0].is("lock"):
-			ignored = append(ignored, clause+": the table is copied row by row, writers are never locked out for long")
-		case c[0].is("with") && len(c) == 2, c[0].is("without") && len(c) == 2:
-			ignored = append(ignored, clause+": every row is validated when it is copied")
+		switch why := modifier(c); {
+		case why != "":
+			ignored = append(ignored, clause+": "+why)
 		default:
 			kept = append(kept, clause)
 		}
 	}
+	if len(ignored) == 0 {
+		return alter[tokens[0].start:tokens[len(tokens)-1].end], nil
+	}
 	return strings.Join(kept, ", "), ignored
+}
+
+// modifier says why a clause is ignored, or nothing if it isn't one of those.
+func modifier(c []token) string {
+	values := []string{"default", "inplace", "copy", "instant"}
+	switch {
+	case len(c) == 2 && (c[0].is("with") || c[0].is("without")) && c[1].is("validation"):
+		return "every row is validated when it is copied"
+	case c[0].is("lock"):
+		values = []string{"default", "none", "shared", "exclusive"}
+	case !c[0].is("algorithm"):
+		return ""
+	}
+	value := c[len(c)-1]
+	if len(c) == 2 || len(c) == 3 && c[1].text == "=" {
+		if containsFold(values, value.text) {
+			return "the table is copied row by row, writers are never locked out for long"
+		}
+	}
+	return ""
 }

@@ -16,14 +16,15 @@ func CompareExprs(p Pair) (original, shadow string, ok bool) {
 	if sameType(o, s) {
 		return canonical(o, o.Quoted()), canonical(s, s.Quoted()), true
 	}
-	if comparesAsText(p) {
-		return memberText(o), memberText(s), true
+	if o.kind() == kindTimestamp && s.kind() == kindTimestamp {
+		moment := fmt.Sprintf("CAST(UNIX_TIMESTAMP(%s) AS DECIMAL(20,%d))", o.Quoted(), s.Fraction())
+		return binary(moment), canonical(s, s.Quoted()), true
 	}
 	converted, ok := convert(p)
 	if !ok {
 		return "", "", false
 	}
-	if o.kind() != kindTimestamp && s.kind() == kindTimestamp {
+	if s.kind() == kindTimestamp {
 		return binary(converted), binary(s.Quoted()), true // both in the session's zone
 	}
 	return canonical(s, converted), canonical(s, s.Quoted()), true
@@ -49,18 +50,6 @@ func canonical(c Column, expr string) string {
 }
 
 func binary(expr string) string { return "CAST(" + expr + " AS BINARY)" }
-
-// comparesAsText tells whether the server converts by the members' names.
-func comparesAsText(p Pair) bool {
-	return p.Original.kind() == p.Shadow.kind() && (p.Original.kind() == kindEnum || p.Original.kind() == kindSet)
-}
-
-// memberText writes an ENUM or SET as its text, and number 0, which for an
-// ENUM is the error value, unlike a member ”.
-func memberText(c Column) string {
-	q := c.Quoted()
-	return binary("IF(" + q + " + 0 = 0, '', CONCAT('=', CONVERT(" + q + " USING utf8mb4)))")
-}
 
 // convert writes the original's value as an expression of the shadow's type.
 func convert(p Pair) (string, bool) {
@@ -96,7 +85,13 @@ func convert(p Pair) (string, bool) {
 			return "CAST(" + q + " AS DATETIME(" + strconv.Itoa(s.Fraction()) + "))", true
 		}
 	case kindTimestamp:
-		return toTimestamp(o, s, q)
+		if o.kind() == kindDate || o.kind() == kindDatetime {
+			return "CAST(" + q + " AS DATETIME(" + strconv.Itoa(s.Fraction()) + "))", true
+		}
+	case kindEnum, kindSet:
+		if o.kind() == s.kind() {
+			return renumber(o, s)
+		}
 	case kindJSON:
 		if o.kind() == kindChar {
 			return "CAST(CONVERT(" + q + " USING utf8mb4) AS JSON)", true
@@ -145,6 +140,10 @@ func toText(o, s Column, q string) (string, bool) {
 			expr = fmt.Sprintf("LEFT(%s, %d)", expr, s.Length())
 		}
 	case kindBinary:
+		switch s.Charset {
+		case "ucs2", "utf16", "utf16le", "utf32":
+			return "", false // short values are filled up with zero bytes
+		}
 		expr = binary(q)
 	case kindInt, kindDecimal:
 		if o.attributes() != "" && o.attributes() != " unsigned" {
@@ -170,16 +169,6 @@ func toBytes(o, s Column, q string) (string, bool) {
 		return fmt.Sprintf("RPAD(%s, %d, X'00')", binary(q), s.Length()), true
 	}
 	return binary(q), true
-}
-
-func toTimestamp(o, s Column, q string) (string, bool) {
-	switch o.kind() {
-	case kindTimestamp:
-		return "CAST(" + q + " AS DATETIME(" + strconv.Itoa(s.Fraction()) + "))", true
-	case kindDate, kindDatetime:
-		return "CAST(" + q + " AS DATETIME(" + strconv.Itoa(s.Fraction()) + "))", true
-	}
-	return "", false
 }
 
 func isText(c Column) bool { return c.DataType != "char" && c.DataType != "varchar" }

@@ -55,7 +55,7 @@ func (p Plan) Uncompared() []string {
 // how keys compare, a range of the original is none of the shadow, and only
 // the open range is allowed (see KeyChanges).
 func (p Plan) Extras(r Range) string {
-	return p.extras(RangeCond(p.Key.shadowColumns(), r.After, r.UpTo), false)
+	return p.extras(RangeCond(p.Key.shadowColumns(), r), false)
 }
 
 func (p Plan) extras(where string, lock bool) string {
@@ -93,11 +93,3 @@ func locking(lock bool) string {
 // Extra reads the key of the shadow's row of one key if the original has no
 // such row, under locks.
 func (p Plan) Extra(key Tuple) string { return p.extras(p.Key.ShadowIn([]Tuple{key}), true) }
-
-func (k KeyPlan) shadowColumns() []string {
-	var cols []string
-	for _, p := range k.Pairs {
-		cols = append(cols, p.Shadow.Quoted())
-	}
-	return cols
-}

@@ -10,17 +10,12 @@ type KeyPlan struct {
 	Name       string // of the index in the original
 	ShadowName string // of the index in the shadow
 	Pairs      []Pair // in the order of the original's index
+	Desc       []bool // which of them the index holds in descending order
 }
 
 // Tuple is one key value: an SQL literal for each column of the key, in the
 // original's type.
 type Tuple []string
-
-// Range is the keys after After, up to and with UpTo. A nil bound is open.
-type Range struct {
-	After Tuple
-	UpTo  Tuple
-}
 
 // ChooseKey finds a key by which each row of the original has at most one
 // row in the shadow: the primary key, or else a unique key without NULLs.
@@ -55,6 +50,7 @@ func tryKey(original, shadow Table, m Mapping, k Key) (KeyPlan, error) {
 			return KeyPlan{}, err
 		}
 		plan.Pairs = append(plan.Pairs, pair)
+		plan.Desc = append(plan.Desc, part.Desc)
 	}
 	for _, s := range shadow.Keys {
 		if s.Unique && sameColumns(s, plan.Pairs) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // BorderExpr is the SELECT expression with which a key value is read into the
@@ -17,6 +18,8 @@ func BorderExpr(c Column) string {
 		return "HEX(" + c.Quoted() + ")"
 	case kindEnum, kindSet, kindBit, kindYear:
 		return "CAST(" + c.Quoted() + " AS UNSIGNED)"
+	case kindTimestamp:
+		return "UNIX_TIMESTAMP(" + c.Quoted() + ")" // not in the session's zone
 	}
 	return "CAST(" + c.Quoted() + " AS CHAR)"
 }
@@ -37,7 +40,9 @@ func BorderLiteral(c Column, text []byte) (string, error) {
 			return "", fmt.Errorf("write key value of %s: %q is not a number", c.Quoted(), s)
 		}
 		return s, nil
-	case kindDate, kindTime, kindDatetime, kindTimestamp:
+	case kindTimestamp:
+		return momentLiteral(c, s)
+	case kindDate, kindTime, kindDatetime:
 		return temporalLiteral(c, s)
 	}
 	return "", fmt.Errorf("write key value of %s: type %s can't be part of a key", c.Quoted(), c.ColumnType)
@@ -60,12 +65,13 @@ func KeyLiteral(c Column, v any) (string, error) {
 		if s, ok := integerText(c, v); ok {
 			return s, nil
 		}
-	case kindDecimal, kindDate, kindTime, kindDatetime, kindTimestamp:
-		switch v := v.(type) {
-		case string:
+	case kindTimestamp:
+		if v, ok := v.(string); ok {
+			return temporalLiteral(c, v)
+		}
+	case kindDecimal, kindDate, kindTime, kindDatetime:
+		if v, ok := v.(string); ok {
 			return BorderLiteral(c, []byte(v))
-		case []byte:
-			return BorderLiteral(c, v)
 		}
 	default:
 		return BorderLiteral(c, nil)
@@ -142,6 +148,23 @@ func temporalLiteral(c Column, s string) (string, error) {
 		}
 	}
 	return "TIMESTAMP'" + s + "'", nil
+}
+
+// momentLiteral writes seconds since 1970; 0 is MySQL's zero date.
+func momentLiteral(c Column, s string) (string, error) {
+	whole, fraction, point := strings.Cut(s, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || strings.Trim(fraction, "0123456789") != "" {
+		return "", fmt.Errorf("write key value of %s: %q is not a moment", c.Quoted(), s)
+	}
+	text := "0000-00-00 00:00:00"
+	if seconds != 0 {
+		text = time.Unix(seconds, 0).UTC().Format(time.DateTime)
+	}
+	if point {
+		text += "." + fraction
+	}
+	return temporalLiteral(c, text)
 }
 
 func isNumber(s string) bool {

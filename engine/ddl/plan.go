@@ -77,17 +77,9 @@ func (p Plan) into(v Verb, target, where string) string {
 // collation finer, 'A' may be gone although 'a' is there; when it makes one
 // coarser, 'b' may stand where 'B' is asked for.
 func (p Plan) DeleteGone(keys []Tuple) string {
-	var on []string
-	for _, k := range p.Key.Pairs {
-		o, s := "o."+k.Original.Quoted(), "s."+k.Shadow.Quoted()
-		back := toOriginal(k, s)
-		on = append(on, o+" = "+back)
-		if back != s {
-			on = append(on, s+" = "+toShadow(k, o))
-		}
-	}
 	return "DELETE s FROM " + p.Shadow.Name.Quoted() + " AS s LEFT JOIN " + p.Original.Name.Quoted() + " AS o ON " +
-		strings.Join(on, " AND ") + " WHERE " + p.Key.shadowIn("s.", keys) + " AND o." + p.Key.Pairs[0].Original.Quoted() + " IS NULL"
+		p.Key.Join("o.", "s.") + " WHERE " + p.Key.shadowIn("s.", keys) +
+		" AND o." + p.Key.Pairs[0].Original.Quoted() + " IS NULL"
 }
 
 // DeleteKeys removes the shadow rows of these keys. With Insert it precedes
@@ -96,15 +88,16 @@ func (p Plan) DeleteKeys(keys []Tuple) string {
 	return "DELETE FROM " + p.Shadow.Name.Quoted() + " WHERE " + p.Key.ShadowIn(keys)
 }
 
-// FirstBorder reads the lowest key, under a lock; no row means no rows.
-func (p Plan) FirstBorder() string { return p.border("ASC") }
+// FirstBorder reads the first key in the index's order, under a lock; no row
+// means an empty table.
+func (p Plan) FirstBorder() string { return p.border(false) }
 
-// LastBorder reads the highest key, under a lock.
-func (p Plan) LastBorder() string { return p.border("DESC") }
+// LastBorder reads the last key, under a lock.
+func (p Plan) LastBorder() string { return p.border(true) }
 
-func (p Plan) border(direction string) string {
+func (p Plan) border(last bool) string {
 	return "SELECT " + strings.Join(p.Key.BorderExprs(), ", ") + p.from() +
-		" ORDER BY " + p.Key.order(direction) + " LIMIT 1 FOR SHARE"
+		" ORDER BY " + p.Key.order(last) + " LIMIT 1 FOR SHARE"
 }
 
 // NextBorder reads the key that ends a chunk of this many rows after a key
@@ -114,7 +107,7 @@ func (p Plan) border(direction string) string {
 func (p Plan) NextBorder(after Tuple, rows int) string {
 	return "SELECT " + strings.Join(p.Key.BorderExprs(), ", ") + p.from() +
 		" WHERE " + p.Key.Where(Range{After: after}) +
-		" ORDER BY " + p.Key.order("ASC") + " LIMIT 1 OFFSET " + strconv.Itoa(max(rows, 1)-1)
+		" ORDER BY " + p.Key.order(false) + " LIMIT 1 OFFSET " + strconv.Itoa(max(rows, 1)-1)
 }
 
 func (p Plan) from() string {
@@ -130,43 +123,95 @@ func (k KeyPlan) BorderExprs() []string {
 	return exprs
 }
 
-func (k KeyPlan) order(direction string) string {
+// order is the index's own order, or its reverse: neither needs a sort.
+func (k KeyPlan) order(reverse bool) string {
 	var by []string
-	for _, p := range k.Pairs {
-		by = append(by, p.Original.Quoted()+" "+direction)
+	for i, p := range k.Pairs {
+		direction := " ASC"
+		if k.Desc[i] != reverse {
+			direction = " DESC"
+		}
+		by = append(by, p.Original.Quoted()+direction)
 	}
 	return strings.Join(by, ", ")
 }
 
 // Where is the condition on the original for a range of keys.
-func (k KeyPlan) Where(r Range) string { return RangeCond(k.original(), r.After, r.UpTo) }
+func (k KeyPlan) Where(r Range) string { return RangeCond(k.columns(), r) }
+
+// ShadowWhere is the condition on the shadow for the rows of the same range.
+// ok is false if the ALTER changes how the key compares: the shadow's rows
+// must then be found one by one, with Join.
+func (k KeyPlan) ShadowWhere(r Range) (cond string, ok bool) {
+	for _, p := range k.Pairs {
+		if p.Original.Collation != p.Shadow.Collation {
+			return "", false
+		}
+	}
+	return RangeCond(k.shadowColumns(), r), true
+}
 
 // In is the condition on the original for a list of keys.
-func (k KeyPlan) In(keys []Tuple) string { return InKeys(k.original(), keys) }
+func (k KeyPlan) In(keys []Tuple) string { return InKeys(k.columns(), keys) }
 
 // ShadowIn is the condition on the shadow for the rows that stand for these
 // keys of the original.
 func (k KeyPlan) ShadowIn(keys []Tuple) string { return k.shadowIn("", keys) }
 
-func (k KeyPlan) shadowIn(alias string, keys []Tuple) string {
-	var cols, back []string
-	converted := make([]Tuple, len(keys))
-	changed := false
+// Join is the condition that a row of the original and a row of the shadow
+// have the same key; the aliases end with a dot. Either index can serve it.
+func (k KeyPlan) Join(original, shadow string) string {
+	var on []string
 	for _, p := range k.Pairs {
-		col := alias + p.Shadow.Quoted()
-		cols = append(cols, col)
-		back = append(back, toOriginal(p, col))
-		changed = changed || back[len(back)-1] != col
+		o, s := original+p.Original.Quoted(), shadow+p.Shadow.Quoted()
+		back := toOriginal(p, s)
+		on = append(on, o+" = "+back)
+		if back != s {
+			on = append(on, s+" = "+toShadow(p, o))
+		}
 	}
+	return strings.Join(on, " AND ")
+}
+
+func (k KeyPlan) shadowIn(alias string, keys []Tuple) string {
+	cols, back := k.columns(), k.columns()
+	changed := false
+	for i, p := range k.Pairs {
+		cols[i].Expr = alias + p.Shadow.Quoted()
+		back[i].Expr = toOriginal(p, cols[i].Expr)
+		changed = changed || back[i].Expr != cols[i].Expr
+	}
+	if !changed {
+		return InKeys(cols, keys)
+	}
+	converted := make([]Tuple, len(keys))
 	for i, key := range keys {
 		for j, p := range k.Pairs {
 			converted[i] = append(converted[i], toShadow(p, key[j]))
 		}
 	}
-	if !changed {
-		return InKeys(cols, keys)
-	}
 	return InKeys(cols, converted) + " AND " + InKeys(back, keys)
+}
+
+func (k KeyPlan) columns() []KeyColumn {
+	cols := make([]KeyColumn, len(k.Pairs))
+	for i, p := range k.Pairs {
+		cols[i] = KeyColumn{Expr: p.Original.Quoted(), Desc: k.Desc[i]}
+		if p.Original.kind() == kindEnum {
+			cols[i].Enum = len(p.Original.Members())
+		}
+	}
+	return cols
+}
+
+// shadowColumns are the same columns in the shadow. Where the collation is
+// the same, so is their order.
+func (k KeyPlan) shadowColumns() []KeyColumn {
+	cols := k.columns()
+	for i, p := range k.Pairs {
+		cols[i].Expr = p.Shadow.Quoted()
+	}
+	return cols
 }
 
 func (k KeyPlan) original() []string {

@@ -1,19 +1,34 @@
 package ddl
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
-// RangeCond is the condition for keys after lo, up to and with hi, in key
-// order; a nil bound is open, and two make it TRUE. A row comparison
-// (a, b) > (x, y) says the same, but MySQL reads no index range from it, so
-// the comparison is spelled out, with the first column in front once more to
-// bound the range.
-func RangeCond(cols []string, lo, hi Tuple) string {
+// KeyColumn is a column of a key in a condition.
+type KeyColumn struct {
+	Expr string // the quoted name, with an alias if need be
+	Desc bool   // the index holds it in descending order
+	Enum int    // an ENUM's number of members; 0 for any other type
+}
+
+// Range is the keys after After, up to and with UpTo, in the key's own order.
+// A nil bound is open.
+type Range struct {
+	After Tuple
+	UpTo  Tuple
+}
+
+// RangeCond is the condition for a range of keys; TRUE if it is open at both
+// ends. A row comparison (a, b) > (x, y) says the same, but MySQL reads no
+// index range from it, so the comparison is spelled out.
+func RangeCond(cols []KeyColumn, r Range) string {
 	var conds []string
-	if lo != nil {
-		conds = append(conds, bound(cols, lo, ">", ">"))
+	if r.After != nil {
+		conds = append(conds, beyond(cols, r.After, ">", false))
 	}
-	if hi != nil {
-		conds = append(conds, bound(cols, hi, "<", "<="))
+	if r.UpTo != nil {
+		conds = append(conds, beyond(cols, r.UpTo, "<", true))
 	}
 	if len(conds) == 0 {
 		return "TRUE"
@@ -21,38 +36,69 @@ func RangeCond(cols []string, lo, hi Tuple) string {
 	return strings.Join(conds, " AND ")
 }
 
-// bound compares a key with a tuple: strict in all columns but the last.
-func bound(cols []string, t Tuple, strict, last string) string {
-	if len(cols) == 1 {
-		return cols[0] + " " + last + " " + t[0]
-	}
+// beyond compares a key with a tuple: a row lies beyond it if some column
+// does and all before it are equal. With orEqual the tuple itself counts too.
+func beyond(cols []KeyColumn, t Tuple, op string, orEqual bool) string {
 	var alternatives []string
-	for i := range cols {
-		var equal []string
+	for i, c := range cols {
+		var all []string
 		for j := range i {
-			equal = append(equal, cols[j]+" = "+t[j])
+			all = append(all, cols[j].Expr+" = "+t[j])
 		}
-		op := strict
-		if i == len(cols)-1 {
-			op = last
-		}
-		alternatives = append(alternatives, strings.Join(append(equal, cols[i]+" "+op+" "+t[i]), " AND "))
+		all = append(all, c.compare(op, t[i], orEqual && i == len(cols)-1))
+		alternatives = append(alternatives, strings.Join(all, " AND "))
+	}
+	if len(cols) == 1 {
+		return alternatives[0]
 	}
 	return "(" + strings.Join(alternatives, " OR ") + ")"
 }
 
-// InKeys is the condition for a list of keys. It must not be empty.
-func InKeys(cols []string, keys []Tuple) string {
-	values := make([]string, len(keys))
-	for i, k := range keys {
-		values[i] = strings.Join(k, ", ")
-		if len(cols) > 1 {
-			values[i] = "(" + values[i] + ")"
+func (c KeyColumn) compare(op, value string, orEqual bool) string {
+	if c.Desc {
+		op = map[string]string{"<": ">", ">": "<"}[op]
+	}
+	if n, err := strconv.Atoi(value); err == nil && c.Enum > 0 && c.Enum <= maxMembers {
+		return c.list(op, n, orEqual)
+	}
+	if orEqual {
+		op += "="
+	}
+	return c.Expr + " " + op + " " + value
+}
+
+// list names the members on one side of an ENUM's value: MySQL compares an
+// ENUM with a number in order, but reads an index range only from equality.
+func (c KeyColumn) list(op string, n int, orEqual bool) string {
+	var numbers []string
+	for m := range c.Enum + 1 {
+		if op == "<" && m < n || op == ">" && m > n || orEqual && m == n {
+			numbers = append(numbers, strconv.Itoa(m))
 		}
 	}
-	left := strings.Join(cols, ", ")
-	if len(cols) > 1 {
-		left = "(" + left + ")"
+	if len(numbers) == 0 {
+		return "FALSE"
 	}
-	return left + " IN (" + strings.Join(values, ", ") + ")"
+	return c.Expr + " IN (" + strings.Join(numbers, ", ") + ")"
+}
+
+// InKeys is the condition for a list of keys. The list must not be empty.
+func InKeys(cols []KeyColumn, keys []Tuple) string {
+	values := make([]string, len(keys))
+	for i, k := range keys {
+		values[i] = row(k)
+	}
+	exprs := make([]string, len(cols))
+	for i, c := range cols {
+		exprs[i] = c.Expr
+	}
+	return row(exprs) + " IN (" + strings.Join(values, ", ") + ")"
+}
+
+// row joins a key's parts, in parentheses if there are several.
+func row(parts []string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
 }

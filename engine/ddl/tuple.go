@@ -31,5 +31,5 @@ func (k KeyPlan) Describe(t Tuple) string {
 // KeysIn reads the keys of a range, in order.
 func (p Plan) KeysIn(r Range) string {
 	return "SELECT " + strings.Join(p.Key.BorderExprs(), ", ") + p.from() +
-		" WHERE " + p.Key.Where(r) + " ORDER BY " + p.Key.order("ASC")
+		" WHERE " + p.Key.Where(r) + " ORDER BY " + p.Key.order(false)
 }

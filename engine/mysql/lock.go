@@ -35,7 +35,7 @@ func LockName(purpose, schema, table string) string {
 // the server counts in whole seconds. It returns ErrLocked if the lock is
 // still held by another session then.
 func (s *Server) Acquire(ctx context.Context, name string, within time.Duration) (*Lock, error) {
-	conn, err := s.DB.Conn(ctx)
+	conn, err := s.DDL.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("take advisory lock %s: %w", name, err)
 	}

@@ -67,22 +67,36 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.Mode = CopyMode(mode)
+	if s.DDL, err = open(cfg, map[string]string{"lock_wait_timeout": "60"}, false); err != nil {
+		return nil, err
+	}
+	return s, s.openCopying("'+00:00'")
+}
+
+// UseServerZone makes the copying sessions work in the server's own time
+// zone, as its ALTER does, instead of UTC. It is for a migration that turns a
+// TIMESTAMP into another type or back; no other may depend on a zone in
+// which some local times come twice. No copying session may be in use.
+func (s *Server) UseServerZone() error {
+	return errors.Join(s.DB.Close(), s.Batch.Close(), s.openCopying("@@global.time_zone"))
+}
+
+// openCopying opens the pools whose sessions copy rows.
+func (s *Server) openCopying(zone string) (err error) {
 	session := map[string]string{
 		"sql_mode":                 quoteString(s.Mode),
+		"time_zone":                zone,
 		"transaction_isolation":    "'READ-COMMITTED'",
 		"foreign_key_checks":       "0",
 		"innodb_lock_wait_timeout": "5",
 		"lock_wait_timeout":        "60",
 	}
-	if s.DB, err = open(cfg, session, false); err != nil {
-		return nil, err
-	}
-	if s.DDL, err = open(cfg, map[string]string{"lock_wait_timeout": "60"}, false); err != nil {
-		return nil, err
+	if s.DB, err = open(s.Config, session, false); err != nil {
+		return err
 	}
 	session["innodb_lock_wait_timeout"] = "1"
-	s.Batch, err = open(cfg, session, true)
-	return s, err
+	s.Batch, err = open(s.Config, session, true)
+	return err
 }
 
 // Close closes every connection.
@@ -110,15 +124,15 @@ func (s *Server) Transaction(ctx context.Context, step string, statements ...str
 
 // CopyMode derives the sql_mode of the copying sessions from the server's
 // own. A value that does not fit must be an error, id 0 must stay 0, and a
-// date that the original already holds (zero, or 31 February) must pass as
-// it is: the server's own ALTER copies it unchecked.
+// zero date that the original already holds must pass as it is: the server's
+// own ALTER copies it unchecked.
 func CopyMode(global string) string {
 	drop := map[string]bool{
 		"": true, "NO_ZERO_DATE": true, "NO_ZERO_IN_DATE": true, "TRADITIONAL": true,
 		"ANSI": true, "ANSI_QUOTES": true, "NO_BACKSLASH_ESCAPES": true, "PIPES_AS_CONCAT": true,
-		"PAD_CHAR_TO_FULL_LENGTH": true, "TIME_TRUNCATE_FRACTIONAL": false,
+		"PAD_CHAR_TO_FULL_LENGTH": true,
 	}
-	modes := []string{"STRICT_ALL_TABLES", "STRICT_TRANS_TABLES", "NO_AUTO_VALUE_ON_ZERO", "ALLOW_INVALID_DATES"}
+	modes := []string{"STRICT_ALL_TABLES", "STRICT_TRANS_TABLES", "NO_AUTO_VALUE_ON_ZERO", "ERROR_FOR_DIVISION_BY_ZERO"}
 	have := map[string]bool{}
 	for _, m := range modes {
 		have[m] = true

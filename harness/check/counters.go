@@ -29,9 +29,9 @@ func (l *ledger) counters(choices []choice, final map[history.Key]history.Row, r
 	var found []Anomaly
 	for i, at := range cells {
 		index[at] = i
-		n, err := strconv.ParseInt(*l.initial[at.key][at.column], 10, 64)
+		n, err := strconv.ParseInt(l.cells[at], 10, 64)
 		if err != nil {
-			return nil, []string{fmt.Sprintf("counter %s of row %s starts at %q, which is not a number", at.column, at.key, *l.initial[at.key][at.column])}
+			return nil, []string{fmt.Sprintf("counter %s of row %s starts at %q, which is not a number", at.column, at.key, l.cells[at])}
 		}
 		sum[i] = n
 	}

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"rowproof/harness/history"
@@ -44,46 +43,6 @@ func CutoverWhole(r *history.Record) Result {
 }
 
 const ddlKind = "ddl"
-
-// Rename is one table that a statement gives another name.
-type Rename struct{ From, To string }
-
-// The statements come from the binlog, where one keyword follows another with
-// single spaces or comments between them.
-var (
-	name        = "(?:`((?:[^`]|``)+)`|([0-9A-Za-z_$]+))"
-	qualified   = "(?:" + name + `\s*\.\s*)?` + name
-	renamePair  = regexp.MustCompile(`(?i)` + qualified + `\s+(?:TO|AS)\s+` + qualified)
-	renameTable = regexp.MustCompile(`(?is)^\s*(?:/\*.*?\*/\s*)*RENAME\s+TABLES?\s`)
-	alterRename = regexp.MustCompile(`(?is)^\s*(?:/\*.*?\*/\s*)*ALTER\s+TABLE\s+` + qualified + `\s+RENAME\s+(?:TO\s+|AS\s+)?` + qualified + `\s*$`)
-)
-
-// Renames returns the table renames that a statement makes, in order.
-func Renames(sql string) []Rename {
-	if m := alterRename.FindStringSubmatch(stripComments(sql)); m != nil {
-		return []Rename{{from: unquote(m[3], m[4]), to: unquote(m[7], m[8])}}
-	}
-	sql = stripComments(sql)
-	if !renameTable.MatchString(sql) {
-		return nil
-	}
-	var all []Rename
-	for _, m := range renamePair.FindAllStringSubmatch(sql, -1) {
-		all = append(all, Rename{From: unquote(m[3], m[4]), To: unquote(m[7], m[8])})
-	}
-	return all
-}
-
-var comment = regexp.MustCompile(`(?s)/\*.*?\*/`)
-
-func stripComments(sql string) string { return comment.ReplaceAllString(sql, " ") }
-
-func unquote(quoted, bare string) string {
-	if quoted != "" {
-		return strings.ReplaceAll(quoted, "``", "`")
-	}
-	return bare
-}
 
 func transaction(e history.BinlogRow) string {
 	if e.GTID == "" {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"maps"
+	"math/bits"
 	"slices"
 
 	"rowproof/harness/history"
@@ -29,7 +30,7 @@ func (s *search) fit(final map[history.Key]history.Row, renames map[string]strin
 			always = append(always, k)
 		}
 	}
-	best := -1
+	best, most := -1, 0
 	var result fit
 	for _, v := range s.worlds {
 		rows := overlay{s.base, v.rows}
@@ -39,16 +40,22 @@ func (s *search) fit(final map[history.Key]history.Row, renames map[string]strin
 				bad = append(bad, k)
 			}
 		}
+		// Of two worlds that fit equally badly, one in which more happened
+		// makes the better report: it names what is missing.
+		happened := bits.OnesCount64(v.done)
+		better := best < 0 || len(bad) < best || len(bad) == best && best > 0 && happened > most
 		switch {
-		case best < 0 || len(bad) < best:
-			best = len(bad)
+		case better:
+			best, most = len(bad), happened
 			result = fit{wrong: bad, want: map[history.Key]history.Row{}}
 			for _, k := range bad {
 				result.want[k] = rows.get(k)
 			}
 			result.happened = choice{s.adds(v)}
 		case len(bad) == best:
-			result.happened = append(result.happened, s.adds(v))
+			if adds := s.adds(v); !slices.ContainsFunc(result.happened, func(a map[cell]int64) bool { return maps.Equal(a, adds) }) {
+				result.happened = append(result.happened, adds)
+			}
 		}
 	}
 	return result

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -31,10 +32,10 @@ const forever = time.Duration(math.MaxInt64)
 
 // ledger is the writes of a record, prepared for the search.
 type ledger struct {
-	initial map[history.Key]history.Row
+	initial map[history.Key]history.Row // without the counter cells
 	writes  []*write
-	keys    []history.Key // every key a write touches, refused writes included
-	cells   map[cell]bool // the counter cells
+	keys    []history.Key   // every key a write touches, refused writes included
+	cells   map[cell]string // the counter cells and their first values
 	last    map[history.Key]*write
 }
 
@@ -52,6 +53,11 @@ func newLedger(r *history.Record) *ledger {
 		}
 	}
 	l.cells = counterCells(r.Ops, l.initial)
+	for at := range l.cells {
+		row := maps.Clone(l.initial[at.key])
+		delete(row, at.column)
+		l.initial[at.key] = row
+	}
 	for _, op := range inOrder(r.Ops) {
 		if op.Outcome == history.Failed {
 			continue
@@ -78,8 +84,8 @@ func (l *ledger) newWrite(op *history.Op) *write {
 	for _, c := range op.Changes {
 		rest := map[string]int64{}
 		for column, n := range c.Add {
-			if at := (cell{c.Key, column}); l.cells[at] {
-				w.adds[at] += n
+			if _, ok := l.cells[cell{c.Key, column}]; ok {
+				w.adds[cell{c.Key, column}] += n
 			} else {
 				rest[column] = n
 			}
@@ -95,13 +101,13 @@ func (l *ledger) newWrite(op *history.Op) *write {
 
 // counterCells returns the cells that are only ever incremented, in rows that
 // are never inserted, deleted or moved.
-func counterCells(ops []history.Op, initial map[history.Key]history.Row) map[cell]bool {
-	cells := map[cell]bool{}
+func counterCells(ops []history.Op, initial map[history.Key]history.Row) map[cell]string {
+	cells := map[cell]string{}
 	for _, op := range ops {
 		for _, c := range op.Changes {
 			for column := range c.Add {
-				if initial[c.Key] != nil && initial[c.Key][column] != nil {
-					cells[cell{c.Key, column}] = true
+				if first := initial[c.Key][column]; first != nil {
+					cells[cell{c.Key, column}] = *first
 				}
 			}
 		}

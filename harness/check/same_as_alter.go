@@ -43,7 +43,7 @@ func SameAsAlter(r *history.Record) Result {
 	if c.Truncated {
 		unknown = append(unknown, fmt.Sprintf("there are more differing rows than the %d reported", len(c.Diffs)))
 	}
-	if c.Rows != c.FinalRows && len(c.Diffs) == 0 {
+	if c.Rows != c.FinalRows && len(c.Diffs) == 0 && len(c.Excluded) == 0 {
 		unknown = append(unknown, fmt.Sprintf("the tables hold %d and %d rows, but no differing row was found", c.Rows, c.FinalRows))
 	}
 	return finding(found, unknown)

@@ -3,6 +3,7 @@ package subject
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"rowproof/harness/wire"
 )
@@ -51,18 +52,25 @@ func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 }
 
 // engineOutcome tells what an exit status of osc means. A status that osc
-// doesn't have, such as a panic's 2 or a foreign 137, must not pass for a
-// clean end; a panic shares its status with wrong usage, and the message that
-// is kept beside the outcome tells the two apart.
-func engineOutcome(status int) string {
-	switch status {
-	case 0:
+// doesn't have must not pass for a clean end, nor must a panic, which shares
+// its status with wrong usage.
+func engineOutcome(status int, message string) string {
+	switch {
+	case status == 0:
 		return Completed
-	case 1:
+	case status == 1:
 		return Aborted
-	case 2, 3:
-		return Refused
-	default:
+	case status == 2 && isTrace(message):
 		return NeedsPerson
+	case status == 2, status == 3:
+		return Refused
 	}
+	return NeedsPerson
+}
+
+// isTrace reports whether a line is the end of a Go stack trace:
+// "	/src/engine/run.go:12 +0x1d".
+func isTrace(line string) bool {
+	at := strings.LastIndex(line, " +0x")
+	return at >= 0 && strings.Contains(line[:at], ".go:")
 }

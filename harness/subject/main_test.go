@@ -40,6 +40,6 @@ func harnessToKill(log string) error {
 func shell(script string) subject.Command {
 	return subject.Command{
 		Argv:    []string{"sh", "-c", script},
-		Outcome: func(status int) string { return fmt.Sprint("status ", status) },
+		Outcome: func(status int, _ string) string { return fmt.Sprint("status ", status) },
 	}
 }

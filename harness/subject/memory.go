@@ -7,9 +7,13 @@ import (
 	"time"
 )
 
-// watchEvery is the time between two looks at a subject's memory. The kernel
-// keeps the peak itself, so only growth in the last interval can be missed.
-const watchEvery = 50 * time.Millisecond
+// A subject's memory is looked at often while it is young, since it may not
+// grow old, and then ever more rarely. The kernel keeps the peak itself, so
+// only growth in the last interval can be missed.
+const (
+	watchFirst = time.Millisecond
+	watchEvery = 50 * time.Millisecond
+)
 
 // memoryWatch asks the kernel for the peak memory of a process again and
 // again, since the answer is gone once the process is.
@@ -21,13 +25,16 @@ type memoryWatch struct {
 func watchMemory(pid int) memoryWatch {
 	w := memoryWatch{quit: make(chan struct{}), peak: make(chan int64)}
 	go func() {
-		tick := time.NewTicker(watchEvery)
+		interval := watchFirst
+		tick := time.NewTicker(interval)
 		defer tick.Stop()
 		peak := currentPeakRSS(pid)
 		for {
 			select {
 			case <-tick.C:
 				peak = max(peak, currentPeakRSS(pid))
+				interval = min(2*interval, watchEvery)
+				tick.Reset(interval)
 			case <-w.quit:
 				w.peak <- peak
 				return

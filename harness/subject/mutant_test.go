@@ -59,10 +59,13 @@ func TestEngine(t *testing.T) {
 		}
 		got := map[int]string{}
 		for status := range want {
-			got[status] = outcome(status)
+			got[status] = outcome(status, "osc: the reason")
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("outcomes (-want +got):\n%s", diff)
+		}
+		if got := outcome(2, "/src/engine/run.go:12 +0x1d"); got != subject.NeedsPerson {
+			t.Errorf("outcome of a panic: got %s, want %s", got, subject.NeedsPerson)
 		}
 	})
 }
@@ -164,6 +167,9 @@ func TestMutantsOfTheEngine(t *testing.T) {
 	names, err := subject.Mutants(root)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(names) == 0 {
+		t.Fatalf("%s holds no mutant: no scenario has a control", root)
 	}
 	b := newBuild(t, root)
 	for _, name := range names {

@@ -67,7 +67,7 @@ func Start(ctx context.Context, c Command, log string) (*Process, error) {
 // own starts the command and waits for it on one thread: Linux sends the
 // parent-death signal when the *thread* that forked ends, so that thread has
 // to live as long as the child.
-func (p *Process) own(started chan<- error, finish func() error, outcome func(int) string) {
+func (p *Process) own(started chan<- error, finish func() error, outcome func(int, string) string) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -95,7 +95,7 @@ func (p *Process) own(started chan<- error, finish func() error, outcome func(in
 		p.result.Exit.Outcome = Killed
 		p.result.Exit.Signal = signalName(status.Signal())
 	} else {
-		p.result.Exit.Outcome = outcome(state.ExitCode())
+		p.result.Exit.Outcome = outcome(state.ExitCode(), p.result.Exit.Message)
 	}
 }
 

@@ -37,9 +37,11 @@ type Target struct {
 
 // Command is how to run a subject once.
 type Command struct {
-	Argv    []string                // the program's path and its arguments: no secrets
-	Env     []string                // NAME=value, added to the harness's own environment
-	Outcome func(status int) string // what an exit status of the program means
+	Argv []string // the program's path and its arguments: no secrets
+	Env  []string // NAME=value, added to the harness's own environment
+	// Outcome tells what an exit status of the program means, given the last
+	// line that it wrote to its standard error.
+	Outcome func(status int, message string) string
 }
 
 // Subject is a schema-migration tool that can be tested.

@@ -270,29 +270,30 @@ func (p *eventParser) payload(e *Event, event []byte) {
 // parseWhole parses a copy: the parser keeps parts of what it is given, and
 // the packet's buffer is used again.
 func parseWhole(p *replication.BinlogParser, event []byte) (e *replication.BinlogEvent, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("parse event: %v", r)
-		}
-	}()
-	return p.Parse(bytes.Clone(event))
+	err = guarded(func() (err error) {
+		e, err = p.Parse(bytes.Clone(event))
+		return err
+	})
+	return e, err
 }
 
+// taggedGTID reads a GTID with a tag, or gives "".
 func taggedGTID(body []byte) (gtid string) {
-	defer func() {
-		if recover() != nil {
-			gtid = ""
+	err := guarded(func() error {
+		e := new(replication.GtidTaggedLogEvent)
+		if err := e.Decode(bytes.Clone(body)); err != nil {
+			return err
 		}
-	}()
-	e := new(replication.GtidTaggedLogEvent)
-	if err := e.Decode(bytes.Clone(body)); err != nil {
-		return ""
-	}
-	next, err := e.GTIDNext()
+		next, err := e.GTIDNext()
+		if err == nil {
+			gtid = next.String()
+		}
+		return err
+	})
 	if err != nil {
 		return ""
 	}
-	return next.String()
+	return gtid
 }
 
 func rowsChange(kind byte) history.ChangeKind {

@@ -277,7 +277,7 @@ func (x *session) result(r result, status byte, binary bool) {
 			x.server.acks <- b
 		}
 	case r.infile:
-		x.write([]byte("\xfbfile"))
+		x.write([]byte("\xfbReader::lines"))
 		n := 0
 		for {
 			b, err := x.read()

@@ -196,7 +196,7 @@ func TestStream(t *testing.T) {
 		if diff := cmp.Diff(ack[4:], <-s.acks); diff != "" {
 			t.Errorf("ack (-want +got):\n%s", diff)
 		}
-		c.Sequence = 6
+		c.Sequence = 7 // the number of the event that is held
 		g.Release()
 		for i := 6; i < len(b.packets); i++ {
 			got, err := c.ReadPacket()

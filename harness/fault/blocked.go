@@ -1,0 +1,78 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rowproof/harness/step"
+	"rowproof/harness/wire"
+)
+
+// OnceReadOrWaiting acts once the subject has the answer to its first
+// statement of the step read, or is seen waiting on the server in that
+// statement or in one of the other steps. Nothing is held: a tool that
+// protects itself by waiting must be let go, and one that doesn't has read
+// what it will go by.
+func OnceReadOrWaiting(read step.Step, others ...step.Step) Fault {
+	return Fault{moment: onceReadOrWaiting(read, others)}
+}
+
+// Then gives the actions of a moment that has none yet.
+func (f Fault) Then(actions ...Action) Fault {
+	f.actions = actions
+	return f
+}
+
+func onceReadOrWaiting(read step.Step, others []step.Step) moment {
+	name := "once " + string(read) + " is answered or waits"
+	steps := append([]step.Step{read}, others...)
+	return moment{name, func(site *Site) (func(context.Context) error, func()) {
+		gate := site.Proxy.Gate(wire.Rule{Name: name, Step: read, Phase: wire.After, Occurrence: 1, Action: wire.Observe})
+		wait := func(ctx context.Context) error {
+			tick := time.NewTicker(5 * time.Millisecond)
+			defer tick.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-gate.Reached():
+					return nil
+				case <-tick.C:
+				}
+				waiting, err := site.waits(ctx, steps)
+				if err != nil {
+					return err
+				}
+				if waiting {
+					return nil
+				}
+			}
+		}
+		return wait, gate.Remove
+	}}
+}
+
+// waits asks the server whether a statement of these steps is waiting for a
+// lock or for an ACK.
+func (s *Site) waits(ctx context.Context, steps []step.Step) (bool, error) {
+	for _, command := range s.Proxy.InFlight() {
+		if !slices.Contains(steps, command.Step) {
+			continue
+		}
+		var waiting bool
+		err := s.Cluster.Source().DB.QueryRowContext(ctx, `
+			SELECT EXISTS (SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = ? AND trx_state = 'LOCK WAIT')
+			    OR EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND STATE IN (?, ?))`,
+			command.ServerThread, command.ServerThread,
+			"Waiting for semi-sync ACK from replica", "waiting for handler commit").Scan(&waiting)
+		if err != nil {
+			return false, fmt.Errorf("ask whether %s waits: %w", command.Step, err)
+		}
+		if waiting {
+			return true, nil
+		}
+	}
+	return false, nil
+}

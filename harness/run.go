@@ -1,0 +1,365 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"rowproof/harness/check"
+	"rowproof/harness/fault"
+	"rowproof/harness/history"
+	"rowproof/harness/observe"
+	"rowproof/harness/subject"
+	"rowproof/harness/topology"
+	"rowproof/harness/wire"
+	"rowproof/harness/workload"
+)
+
+// StatementsFile, in a run directory, holds every statement that the subject
+// sent, one JSON object a line.
+const StatementsFile = "statements.jsonl"
+
+// run is one run of a scenario. Each part is set by the step behind it.
+type run struct {
+	suite    *Suite
+	scenario Scenario
+	variant  variant
+	began    time.Time
+	dir      string
+	record   *history.Record
+	recorder *history.Recorder // migrate
+
+	cluster   *topology.Cluster // prepare
+	inventory observe.Inventory
+	from      observe.Position // of the binlog
+	before    observe.Definition
+	dirty     bool // the cluster is not worth keeping
+}
+
+// one runs a variant of a scenario and fails the test unless it ends as the
+// scenario demands.
+func (s *Suite) one(t *testing.T, scenario Scenario, v variant) {
+	t.Helper()
+	r := &run{suite: s, scenario: scenario, variant: v, began: time.Now()}
+	if err := r.open(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := deadline(t.Context())
+	defer cancel()
+	err := r.do(ctx)
+	if isEnvironment(err) {
+		s.environment(t, err)
+	}
+	if err != nil {
+		r.record.Observed.Errors = append(r.record.Observed.Errors, err.Error())
+	}
+	c, err := r.conclude()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Expected {
+		t.Errorf("%s on %s: %s\n%s\nrun directory: %s\nrepeat: %s",
+			scenario.ID, v.title(), c.Reason, findings(c.Judgement), r.dir, r.record.Repeat)
+	}
+}
+
+// open makes the run directory and a first record, so that a run which dies
+// is not missed.
+func (r *run) open() (err error) {
+	s, v := r.scenario, r.variant
+	if r.dir, err = history.NewRunDir(r.suite.dir, s.ID, v.subject, v.verify); err != nil {
+		return err
+	}
+	r.record = &history.Record{
+		Scenario: s.ID, Subject: v.subject, Verify: v.verify, Control: v.control,
+		Seed: r.suite.newSeed(), Started: r.began, Bug: s.Bug,
+		Expect: v.expect, Guards: string(s.Guards), Planned: s.Faults.Names(),
+		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows},
+	}
+	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.ID, v.subject, r.record.Seed)
+	r.send(history.Event{Kind: history.EventRunStart, Dir: r.dir})
+	return history.Save(r.dir, r.record)
+}
+
+func (r *run) send(e history.Event) {
+	e.Scenario, e.Subject, e.Verify = r.scenario.ID, r.variant.subject, r.variant.verify
+	r.suite.events.Send(e)
+}
+
+func (r *run) phase(name string) {
+	r.send(history.Event{Kind: history.EventRunPhase, Phase: name})
+}
+
+// do runs the subject and observes what it left. An error means that the run
+// could not be carried through; what was seen until then is in the record.
+func (r *run) do(ctx context.Context) (err error) {
+	r.phase("starting the cluster")
+	if err := r.suite.ensureImage(ctx); err != nil {
+		return err
+	}
+	if r.cluster, err = r.suite.pool.Get(ctx, r.scenario.Cluster); err != nil {
+		return fmt.Errorf("start cluster: %w", err)
+	}
+	defer func() {
+		// A fresh context: the run's may be what ended.
+		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		err = errors.Join(err, r.suite.pool.Put(clean, r.cluster, !r.dirty && err == nil))
+	}()
+	r.phase("loading the table")
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	r.phase("migrating")
+	if err := r.migrate(ctx); err != nil {
+		r.dirty = true
+		return err
+	}
+	r.phase("comparing tables")
+	return r.observe(ctx)
+}
+
+// prepare loads the table and notes how things stand.
+func (r *run) prepare(ctx context.Context) (err error) {
+	source := r.cluster.Source()
+	for _, server := range r.cluster.Servers() {
+		r.record.Servers = append(r.record.Servers, history.Server{
+			Name: server.Name, Version: server.Version, Options: serverOptions(r.cluster.Spec()),
+		})
+	}
+	if _, err := source.DB.ExecContext(ctx, "CREATE DATABASE "+workload.Quote(topology.Database)); err != nil {
+		return fmt.Errorf("create database: %w", err)
+	}
+	if err := r.scenario.Table.Load(ctx, source.DB, topology.Database); err != nil {
+		return err
+	}
+	if err := r.cluster.WaitReplicated(ctx); err != nil {
+		return err
+	}
+	if r.inventory, err = observe.TakeInventory(ctx, source.DB, topology.Migrator().User); err != nil {
+		return err
+	}
+	if r.before, err = observe.Describe(ctx, source.DB, r.table()); err != nil {
+		return err
+	}
+	if r.record.Table.Initial, err = r.initial(ctx); err != nil {
+		return err
+	}
+	r.from, err = observe.BinlogEnd(ctx, source.DB)
+	return err
+}
+
+// smallTable is up to how many rows a record holds a table whole.
+const smallTable = 10_000
+
+func (r *run) initial(ctx context.Context) ([]history.Row, error) {
+	db := r.cluster.Source().DB
+	if r.scenario.Table.Rows <= smallTable {
+		return observe.All(ctx, db, r.table(), smallTable)
+	}
+	found, err := observe.Rows(ctx, db, r.table(), r.load().Keys())
+	var rows []history.Row
+	for _, row := range found {
+		rows = append(rows, row)
+	}
+	return rows, err
+}
+
+func (r *run) table() observe.TableRef {
+	return observe.TableRef{Schema: topology.Database, Name: r.scenario.Table.Name}
+}
+
+// load is the scenario's load with what every run has: its table, its seed,
+// and a reader that would see the table missing.
+func (r *run) load() workload.Load {
+	load := r.scenario.Load
+	load.Table, load.Seed = r.scenario.Table, r.record.Seed
+	load.Readers = max(load.Readers, 1)
+	return load
+}
+
+func serverOptions(spec topology.Spec) map[string]string {
+	onOff := map[bool]string{true: "ON", false: "OFF"}
+	options := map[string]string{
+		"gtid_mode": onOff[spec.GTID], "rpl_semi_sync": onOff[spec.SemiSync], "performance_schema": onOff[spec.PerformanceSchema],
+	}
+	for _, o := range spec.Options {
+		name, value, _ := strings.Cut(strings.TrimLeft(o, "-"), "=")
+		options[name] = value
+	}
+	return options
+}
+
+// migrate runs the subject under the scenario's load and faults.
+func (r *run) migrate(ctx context.Context) (err error) {
+	r.recorder = history.NewRecorder()
+	r.record.Started = r.recorder.Started()
+	defer func() { r.record.Ops, r.record.Marks = r.recorder.Ops(), r.recorder.Marks() }()
+
+	under, err := subject.Parse(r.suite.build, r.variant.subject)
+	if err != nil {
+		return err
+	}
+	site, closeSite, err := r.openSite(ctx, under)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeSite()) }()
+	host, port, err := hostPort(site.Proxy.Addr())
+	if err != nil {
+		return err
+	}
+	command, err := under.Command(ctx, subject.Target{
+		Host: host, Port: port, User: topology.Migrator().User, Password: topology.Migrator().Password,
+		Schema: topology.Database, Table: r.scenario.Table.Name, Alter: r.scenario.Alter, Verify: r.variant.verify,
+	})
+	if err != nil {
+		return err
+	}
+	load, err := r.load().Start(ctx, site.App, r.recorder)
+	if err != nil {
+		return err
+	}
+	armed := r.scenario.Faults.Arm(ctx, site)
+	exit := r.await(ctx, command)
+	// The faults end first: one of them may be what the rest waits for.
+	errs := []error{exit, armed.Stop()}
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	if errors.Join(errs...) != nil {
+		errs = append(errs, r.unblock(finish))
+	}
+	errs = append(errs, site.Finish(finish))
+	_, stopped := load.Stop()
+	return errors.Join(append(errs, stopped, site.Proxy.Err())...)
+}
+
+// unblock lets replication go on after a run that failed half-way, so that
+// no write waits for ever.
+func (r *run) unblock(ctx context.Context) error {
+	var errs []error
+	for _, replica := range r.cluster.Replicas() {
+		errs = append(errs, replica.StartIO(ctx), replica.StartSQL(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// await runs the subject to its end and records that.
+func (r *run) await(ctx context.Context, command subject.Command) error {
+	process, err := subject.Start(ctx, command, filepath.Join(r.dir, history.SubjectLogFile))
+	if err != nil {
+		return err
+	}
+	r.recorder.Mark(history.Mark{Lane: "subject", Name: history.MarkSubjectStart, Text: strings.Join(command.Argv, " ")})
+	// The process is killed when ctx ends; its end is then awaited too.
+	result, err := process.Wait(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	r.record.Exit = result.Exit
+	r.record.Exit.At = r.recorder.Now()
+	r.recorder.Mark(history.Mark{Lane: "subject", Name: history.MarkSubjectExit, Text: result.Exit.Message, Data: map[string]string{
+		"code": strconv.Itoa(result.Exit.Code), "signal": result.Exit.Signal, "peak_rss": strconv.FormatInt(result.PeakRSS, 10),
+	}})
+	if ctx.Err() != nil {
+		return fmt.Errorf("the subject did not end within %v", limit)
+	}
+	return nil
+}
+
+// openSite opens what faults act on. The subject reaches the source through
+// the proxy and a link, the application through a link of its own.
+func (r *run) openSite(ctx context.Context, under subject.Subject) (*fault.Site, func() error, error) {
+	var closers []func() error
+	closeAll := func() error {
+		var errs []error
+		for i := len(closers) - 1; i >= 0; i-- {
+			errs = append(errs, closers[i]())
+		}
+		return errors.Join(errs...)
+	}
+	fail := func(err error) (*fault.Site, func() error, error) { return nil, nil, errors.Join(err, closeAll()) }
+
+	source := r.cluster.Source()
+	subjectLink, err := topology.NewLink(source.Addr)
+	if err != nil {
+		return fail(err)
+	}
+	closers = append(closers, subjectLink.Close)
+	appLink, err := topology.NewLink(source.Addr)
+	if err != nil {
+		return fail(err)
+	}
+	closers = append(closers, appLink.Close)
+	statements, err := os.Create(filepath.Join(r.dir, StatementsFile))
+	if err != nil {
+		return fail(err)
+	}
+	closers = append(closers, statements.Close)
+	proxy, err := wire.Listen(context.WithoutCancel(ctx), wire.Config{
+		Upstream: subjectLink.Addr, Phrasebook: under.Phrasebook(), Recorder: r.recorder, Log: statements,
+		StreamTables: []string{topology.Database + "." + r.scenario.Table.Name},
+	})
+	if err != nil {
+		return fail(err)
+	}
+	closers = append(closers, proxy.Close)
+	config := source.Config(topology.App(), topology.Database)
+	config.Addr = appLink.Addr
+	app, err := openDB(config)
+	if err != nil {
+		return fail(err)
+	}
+	closers = append(closers, app.Close)
+	return &fault.Site{
+		Cluster: r.cluster, Proxy: proxy, App: app, Table: r.scenario.Table, Schema: topology.Database, Recorder: r.recorder,
+	}, closeAll, nil
+}
+
+// conclude judges the run and stores everything.
+func (r *run) conclude() (check.Conclusion, error) {
+	judgement := check.Judge(r.record)
+	c := check.Conclude(r.record, judgement, history.Seconds(time.Since(r.began)))
+	r.send(history.Event{
+		Kind: history.EventRunEnd, Verdict: string(judgement.Verdict), Expected: c.Expected, Seconds: c.Seconds,
+		Anomaly: string(judgement.Headline(check.Kind(r.record.Guards))),
+	})
+	return c, errors.Join(history.Save(r.dir, r.record), check.SaveConclusion(r.dir, c))
+}
+
+func findings(j check.Judgement) string {
+	var lines []string
+	for _, a := range j.Anomalies() {
+		lines = append(lines, "  "+string(a.Kind)+": "+a.Text)
+	}
+	for _, why := range j.Reasons() {
+		lines = append(lines, "  unknown: "+why)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func hostPort(addr string) (string, int, error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, fmt.Errorf("read address: %w", err)
+	}
+	port, err := strconv.Atoi(text)
+	return host, port, err
+}
+
+// phaseLines sends each line that is written to it as a phase of the suite.
+type phaseLines struct{ events *history.Events }
+
+func (p phaseLines) Write(data []byte) (int, error) {
+	for line := range strings.Lines(string(data)) {
+		p.events.Send(history.Event{Kind: history.EventPhase, Phase: strings.TrimSpace(line)})
+	}
+	return len(data), nil
+}

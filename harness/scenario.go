@@ -1,0 +1,58 @@
+package harness
+
+import (
+	"fmt"
+	"time"
+
+	"rowproof/fixtures"
+	"rowproof/harness/check"
+	"rowproof/harness/fault"
+	"rowproof/harness/topology"
+	"rowproof/harness/workload"
+)
+
+// Scenario is one bug as a test: given, what goes wrong, what must hold.
+type Scenario struct {
+	ID  string // as users name it: seam-after-sync
+	Bug string // the bug as a user would meet it
+
+	Cluster topology.Spec
+	Table   fixtures.Table
+	Alter   string        // the text after ALTER TABLE t
+	Load    workload.Load // writers beside the faults; a reader always runs
+
+	Faults fault.Plan
+
+	Expect  string     // the outcome of the migration: Completed, …
+	Guards  check.Kind // the anomaly that the scenario exists for
+	Control string     // the mutant that must show that anomaly
+}
+
+// Outcomes that a scenario can expect.
+const (
+	Completed = "completed"
+	Aborted   = "aborted"
+	Refused   = "refused"
+)
+
+// limit is how long one run may take before the subject is ended and the
+// verdict is Unknown.
+const limit = 2 * time.Minute
+
+func (s Scenario) validate() error {
+	switch {
+	case s.ID == "":
+		return fmt.Errorf("scenario without an ID")
+	case s.Bug == "":
+		return fmt.Errorf("scenario %s: Bug is empty: say what a user sees", s.ID)
+	case s.Table.Name == "":
+		return fmt.Errorf("scenario %s: Table is empty", s.ID)
+	case s.Alter == "":
+		return fmt.Errorf("scenario %s: Alter is empty", s.ID)
+	case s.Expect == "" || s.Guards == "":
+		return fmt.Errorf("scenario %s: Expect and Guards must be given", s.ID)
+	case s.Control == "":
+		return fmt.Errorf("scenario %s: Control is empty: nothing shows that it can fail", s.ID)
+	}
+	return nil
+}

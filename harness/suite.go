@@ -1,0 +1,175 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rowproof/harness/history"
+	"rowproof/harness/subject"
+	"rowproof/harness/topology"
+)
+
+// Names of environment variables that choose what a suite does, beside those
+// of package history. The rowproof command sets them.
+const (
+	ListEnv    = "ROWPROOF_LIST"    // 1: name the scenarios, run nothing
+	SubjectEnv = "ROWPROOF_SUBJECT" // osc, control, mutant:NAME, with commas; default osc,control
+	SeedEnv    = "ROWPROOF_SEED"    // the seed of every run; default a new one each
+)
+
+// Suite is what the scenarios of one test process share.
+type Suite struct {
+	events *history.Events
+	dir    string
+	list   bool
+	wanted []string
+	seed   uint64 // 0: a new one for each run
+	build  *subject.Build
+	pool   topology.Pool
+
+	image    sync.Once
+	imageErr error
+}
+
+// Main runs the tests of a package of scenarios with a new suite, and is all
+// that its TestMain needs. It returns the exit status.
+func Main(m *testing.M, suite **Suite) int {
+	s, err := newSuite()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "rowproof:", err)
+		return 1
+	}
+	*suite = s
+	status := m.Run()
+	if err := s.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "rowproof: clean up:", err)
+		return 1
+	}
+	return status
+}
+
+func newSuite() (s *Suite, err error) {
+	s = &Suite{list: os.Getenv(ListEnv) == "1", wanted: []string{"osc", "control"}}
+	if s.events, err = history.OpenEvents(); err != nil {
+		return nil, err
+	}
+	if names := os.Getenv(SubjectEnv); names != "" {
+		s.wanted = strings.Split(names, ",")
+	}
+	if text := os.Getenv(SeedEnv); text != "" {
+		if s.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return nil, fmt.Errorf("read %s: %q is no number", SeedEnv, text)
+		}
+	}
+	if s.list {
+		return s, nil
+	}
+	root, err := subject.ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	if s.dir, err = history.SuiteDir(root, time.Now()); err != nil {
+		return nil, err
+	}
+	s.build, err = subject.NewBuild(root)
+	return s, err
+}
+
+func (s *Suite) close() error {
+	if s.list {
+		return nil
+	}
+	return errors.Join(s.pool.Close(), s.build.Close())
+}
+
+// Run runs a scenario against every subject that the environment asks for.
+func (s *Suite) Run(t *testing.T, scenario Scenario) {
+	t.Helper()
+	if err := scenario.validate(); err != nil {
+		t.Fatal(err)
+	}
+	control := "mutant:" + scenario.Control
+	if s.list {
+		s.events.Send(history.Event{
+			Kind: history.EventScenario, Scenario: scenario.ID, Test: t.Name(), Bug: scenario.Bug,
+			Guards: string(scenario.Guards), Control: control,
+		})
+		return
+	}
+	for _, run := range s.runs(control, scenario.Expect) {
+		t.Run(run.title(), func(t *testing.T) { s.one(t, scenario, run) })
+	}
+}
+
+// variant is one way to run a scenario.
+type variant struct {
+	subject string
+	verify  bool   // with the subject's own verify pass
+	control bool   // it must be found Invalid for what the scenario guards
+	expect  string // the outcome
+}
+
+func (v variant) title() string {
+	if v.verify {
+		return v.subject + "-verify"
+	}
+	return v.subject
+}
+
+// runs lists the variants. The algorithm runs bare, for a verify pass would
+// turn a loss into an abort; that it does so is a finding of its own.
+func (s *Suite) runs(control, expect string) []variant {
+	var list []variant
+	for _, name := range s.wanted {
+		if name == "control" {
+			name = control
+		}
+		isControl := name == control
+		list = append(list, variant{subject: name, control: isControl, expect: expect})
+		verified := variant{subject: name, verify: true, expect: expect}
+		if isControl {
+			verified.expect = Aborted
+		}
+		if name == "osc" || isControl {
+			list = append(list, verified)
+		}
+	}
+	return list
+}
+
+func (s *Suite) newSeed() uint64 {
+	for s.seed == 0 {
+		if seed := rand.Uint64(); seed != 0 {
+			return seed
+		}
+	}
+	return s.seed
+}
+
+// environment reports that the machine can't run scenarios: one line, and
+// the end of the test.
+func (s *Suite) environment(t *testing.T, err error) {
+	t.Helper()
+	s.events.Send(history.Event{Kind: history.EventEnvironment, Error: err.Error()})
+	t.Fatal(err)
+}
+
+// errEnvironment marks what is wrong with the machine, not with the code.
+var errEnvironment = errors.New("this machine can't run scenarios")
+
+func isEnvironment(err error) bool {
+	return errors.Is(err, topology.ErrNoEngine) || errors.Is(err, errEnvironment)
+}
+
+// deadline leaves room for cleaning up after a run that took too long.
+func deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, limit)
+}

@@ -1,0 +1,99 @@
+package scenarios_test
+
+import (
+	"testing"
+
+	"rowproof/fixtures"
+	"rowproof/harness"
+	"rowproof/harness/check"
+	"rowproof/harness/fault"
+	"rowproof/harness/history"
+	"rowproof/harness/step"
+	"rowproof/harness/topology"
+	"rowproof/harness/workload"
+)
+
+// semiSync is the cluster of the reports: a source that waits for its
+// replica's ACK between binlog and commit.
+var semiSync = topology.Spec{Replicas: 1, SemiSync: true, GTID: true}
+
+// widen is an ALTER that no server can do in place, so every tool copies.
+const widen = "MODIFY val BIGINT NOT NULL DEFAULT 0"
+
+func TestSeamAfterSync(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "seam-after-sync",
+		Bug: "A row that was committed just before the migration started is gone afterwards. " +
+			"It was in the binlog and waited for its semi-sync ACK when the tool attached, so its event lay " +
+			"before the attach position; and it was not visible yet when the tool read the range to copy, " +
+			"so it lay above that range.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.Before(step.Attach,
+				fault.StopIO(),
+				fault.WriteUnacked(workload.Insert(table, row(1000, "late", 1)))),
+			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
+				fault.StartIO()),
+		},
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "range-read-trusts-attach",
+	})
+}
+
+func TestSeamAfterSyncEmpty(t *testing.T) {
+	table := fixtures.Empty()
+	suite.Run(t, harness.Scenario{
+		ID: "seam-after-sync-empty",
+		Bug: "The first row of an empty table is gone after a migration: it waited for its semi-sync ACK " +
+			"while the tool attached and found nothing to copy.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.Before(step.Attach,
+				fault.StopIO(),
+				fault.WriteUnacked(workload.Insert(table, row(7, "first", 1)))),
+			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
+				fault.StartIO()),
+		},
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "range-read-trusts-attach",
+	})
+}
+
+func TestSeamAfterSyncUpdate(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "seam-after-sync-update",
+		Bug: "An update, a delete and a change of a key, all waiting for their semi-sync ACKs when the " +
+			"migration started, are half lost: the row whose key moved above the range that the tool " +
+			"had read is gone.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.Before(step.Attach,
+				fault.StopIO(),
+				fault.WriteUnacked(
+					workload.Update(table, "1", history.Row{"name": history.Text("changed")}),
+					workload.Delete(table, "2"),
+					workload.Move(table, "3", "1003"))),
+			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
+				fault.StartIO()),
+		},
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "range-read-trusts-attach",
+	})
+}
