@@ -182,6 +182,7 @@ func (r *run) load() workload.Load {
 	load := r.scenario.Load
 	load.Table, load.Seed = r.scenario.Table, r.record.Seed
 	load.Readers = max(load.Readers, 1)
+	load.Leave = r.scenario.Faults.Keys()
 	return load
 }
 
@@ -199,14 +200,17 @@ func serverOptions(spec topology.Spec) map[string]string {
 
 // migrate runs the subject under the scenario's load and faults.
 func (r *run) migrate(ctx context.Context) (err error) {
-	r.recorder = history.NewRecorder()
-	r.record.Started = r.recorder.Started()
-	defer func() { r.record.Ops, r.record.Marks = r.recorder.Ops(), r.recorder.Marks() }()
-
 	under, err := subject.Parse(r.suite.build, r.variant.subject)
 	if err != nil {
 		return err
 	}
+	// The first command builds the program: that belongs before time zero.
+	if _, err := under.Command(ctx, subject.Target{}); err != nil {
+		return err
+	}
+	r.recorder = history.NewRecorder()
+	r.record.Started = r.recorder.Started()
+	defer func() { r.record.Ops, r.record.Marks = r.recorder.Ops(), r.recorder.Marks() }()
 	site, closeSite, err := r.openSite(ctx, under)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func forParser(text string) string {
 }
 
 // columnCheck finds where the check at tokens[i] starts and ends, if it
-// belongs to a column.
+// stands among or behind columns.
 func columnCheck(tokens []token, i int) (from, end int, ok bool) {
 	first := i
 	switch {
@@ -44,8 +44,12 @@ func columnCheck(tokens []token, i int) (from, end int, ok bool) {
 		return 0, 0, false
 	}
 	before := tokens[first-1]
-	if before.text == "," || before.text == "(" || before.is("add") {
+	from = tokens[first].start
+	switch {
+	case before.text == "(" || before.is("add"):
 		return 0, 0, false // a clause of its own, which the parser knows
+	case before.text == ",":
+		from = before.start // within ADD (...)
 	}
 	depth, last := 0, i
 	for j := i + 1; j < len(tokens); j++ {
@@ -65,5 +69,5 @@ func columnCheck(tokens []token, i int) (from, end int, ok bool) {
 	case last+2 < len(tokens) && tokens[last+1].is("not") && tokens[last+2].is("enforced"):
 		last += 2
 	}
-	return tokens[first].start, tokens[last].end, true
+	return from, tokens[last].end, true
 }

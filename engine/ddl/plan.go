@@ -76,10 +76,12 @@ func (p Plan) into(v Verb, target, where string) string {
 // converts to its key. Both directions are asked: when the ALTER makes a
 // collation finer, 'A' may be gone although 'a' is there; when it makes one
 // coarser, 'b' may stand where 'B' is asked for.
+//
+// It says NOT EXISTS, not LEFT JOIN and IS NULL: for MySQL the zero date in a
+// NOT NULL column is NULL there.
 func (p Plan) DeleteGone(keys []Tuple) string {
-	return "DELETE s FROM " + p.Shadow.Name.Quoted() + " AS s LEFT JOIN " + p.Original.Name.Quoted() + " AS o ON " +
-		p.Key.Join("o.", "s.") + " WHERE " + p.Key.shadowIn("s.", keys) +
-		" AND o." + p.Key.Pairs[0].Original.Quoted() + " IS NULL"
+	return "DELETE s FROM " + p.Shadow.Name.Quoted() + " AS s WHERE " + p.Key.shadowIn("s.", keys) +
+		" AND NOT EXISTS (SELECT 1 FROM " + p.Original.Name.Quoted() + " AS o WHERE " + p.Key.Join("o.", "s.") + ")"
 }
 
 // DeleteKeys removes the shadow rows of these keys. With Insert it precedes
@@ -197,8 +199,11 @@ func (k KeyPlan) columns() []KeyColumn {
 	cols := make([]KeyColumn, len(k.Pairs))
 	for i, p := range k.Pairs {
 		cols[i] = KeyColumn{Expr: p.Original.Quoted(), Desc: k.Desc[i]}
-		if p.Original.kind() == kindEnum {
-			cols[i].Enum = len(p.Original.Members())
+		switch p.Original.kind() {
+		case kindEnum:
+			cols[i].Enum, cols[i].Code = len(p.Original.Members()), true
+		case kindSet:
+			cols[i].Code = true
 		}
 	}
 	return cols

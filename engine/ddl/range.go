@@ -10,6 +10,7 @@ type KeyColumn struct {
 	Expr string // the quoted name, with an alias if need be
 	Desc bool   // the index holds it in descending order
 	Enum int    // an ENUM's number of members; 0 for any other type
+	Code bool   // an ENUM or SET: the literals are numbers that stand for text
 }
 
 // Range is the keys after After, up to and with UpTo, in the key's own order.
@@ -45,14 +46,23 @@ func beyond(cols []KeyColumn, t Tuple, op string, orEqual bool) string {
 		for j := range i {
 			all = append(all, cols[j].Expr+" = "+t[j])
 		}
-		all = append(all, c.compare(op, t[i], orEqual && i == len(cols)-1))
-		alternatives = append(alternatives, strings.Join(all, " AND "))
+		last := c.compare(op, t[i], orEqual && i == len(cols)-1)
+		if last == never {
+			continue // MySQL would sort the rows for it
+		}
+		alternatives = append(alternatives, strings.Join(append(all, last), " AND "))
 	}
-	if len(cols) == 1 {
+	switch {
+	case len(alternatives) == 0:
+		return never
+	case len(cols) == 1:
 		return alternatives[0]
 	}
 	return "(" + strings.Join(alternatives, " OR ") + ")"
 }
+
+// never is the condition that no row meets.
+const never = "FALSE"
 
 func (c KeyColumn) compare(op, value string, orEqual bool) string {
 	if c.Desc {
@@ -77,22 +87,43 @@ func (c KeyColumn) list(op string, n int, orEqual bool) string {
 		}
 	}
 	if len(numbers) == 0 {
-		return "FALSE"
+		return never
 	}
 	return c.Expr + " IN (" + strings.Join(numbers, ", ") + ")"
 }
 
 // InKeys is the condition for a list of keys. The list must not be empty.
+//
+// Within a row, MySQL compares an ENUM or SET with a number as text: (e, id)
+// IN ((1, 7)) finds nothing where e = 1 AND id = 7 does. Such keys are spelled
+// out.
 func InKeys(cols []KeyColumn, keys []Tuple) string {
-	values := make([]string, len(keys))
-	for i, k := range keys {
-		values[i] = row(k)
-	}
 	exprs := make([]string, len(cols))
+	spell := false
 	for i, c := range cols {
 		exprs[i] = c.Expr
+		spell = spell || c.Code && len(cols) > 1
+	}
+	values := make([]string, len(keys))
+	for i, k := range keys {
+		if spell {
+			values[i] = allEqual(exprs, k)
+		} else {
+			values[i] = row(k)
+		}
+	}
+	if spell {
+		return "(" + strings.Join(values, " OR ") + ")"
 	}
 	return row(exprs) + " IN (" + strings.Join(values, ", ") + ")"
+}
+
+func allEqual(exprs []string, t Tuple) string {
+	all := make([]string, len(exprs))
+	for i, e := range exprs {
+		all[i] = e + " = " + t[i]
+	}
+	return strings.Join(all, " AND ")
 }
 
 // row joins a key's parts, in parentheses if there are several.

@@ -15,7 +15,7 @@ func StopIO() Action { return ioThreads("stop the replica's IO thread", (*topolo
 func StartIO() Action { return ioThreads("start the replica's IO thread", (*topology.Server).StartIO) }
 
 func ioThreads(name string, do func(*topology.Server, context.Context) error) Action {
-	return Action{name, func(ctx context.Context, s *Site) error {
+	return Action{Name: name, Do: func(ctx context.Context, s *Site) error {
 		for _, replica := range s.Cluster.Replicas() {
 			if err := do(replica, ctx); err != nil {
 				return err

@@ -27,8 +27,9 @@ type Fault struct {
 // Action is one thing that a fault does. It returns when it can be seen from
 // outside that it took effect.
 type Action struct {
-	Name string // as in a sentence: "stop the IO thread of replica-1"
-	Do   func(context.Context, *Site) error
+	Name   string // as in a sentence: "stop the replica's IO thread"
+	Writes []workload.Write
+	Do     func(context.Context, *Site) error
 }
 
 // Site is where a plan acts.
@@ -88,6 +89,24 @@ func (p Plan) Names() []string {
 		}
 	}
 	return names
+}
+
+// Keys returns the keys of all rows that the plan writes.
+func (p Plan) Keys() []history.Key {
+	var keys []history.Key
+	for _, f := range p {
+		for _, a := range f.actions {
+			for _, w := range a.Writes {
+				for _, c := range w.Changes {
+					keys = append(keys, c.Key)
+					if c.NewKey != "" {
+						keys = append(keys, c.NewKey)
+					}
+				}
+			}
+		}
+	}
+	return keys
 }
 
 // Armed is a plan that waits for its moments.

@@ -17,7 +17,7 @@ import (
 // when all are in the source's binlog and wait there for a replica's ACK:
 // readers don't see them. They commit when the ACK comes.
 func WriteUnacked(writes ...workload.Write) Action {
-	return Action{"write " + summary(writes) + ", which waits for its ACK", func(ctx context.Context, s *Site) error {
+	return Action{Name: "write " + summary(writes) + ", which waits for its ACK", Writes: writes, Do: func(ctx context.Context, s *Site) error {
 		for _, w := range writes {
 			if err := s.writeUnacked(ctx, w); err != nil {
 				return err

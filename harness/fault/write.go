@@ -11,7 +11,7 @@ import (
 
 // Write commits writes as one transaction of the application.
 func Write(writes ...workload.Write) Action {
-	return Action{"write " + summary(writes), func(ctx context.Context, s *Site) error {
+	return Action{Name: "write " + summary(writes), Writes: writes, Do: func(ctx context.Context, s *Site) error {
 		return s.client().Do(ctx, writes...)
 	}}
 }
@@ -20,7 +20,7 @@ func Write(writes ...workload.Write) Action {
 // shadow up to date with them: until its next statement of the step apply is
 // answered. Nothing else may change rows meanwhile.
 func WriteAndApply(writes ...workload.Write) Action {
-	return Action{"write " + summary(writes) + " and let it be applied", func(ctx context.Context, s *Site) error {
+	return Action{Name: "write " + summary(writes) + " and let it be applied", Writes: writes, Do: func(ctx context.Context, s *Site) error {
 		applied := s.Proxy.Gate(wire.Rule{Name: "applied", Step: step.Apply, Phase: wire.After, Occurrence: 1, Action: wire.Observe})
 		defer applied.Remove()
 		if err := s.client().Do(ctx, writes...); err != nil {

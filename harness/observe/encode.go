@@ -174,5 +174,9 @@ func (c Column) textLiteral(s string) string {
 	if _, err := strconv.ParseFloat(s, 64); err != nil || c.Type == "year" {
 		return text(s)
 	}
+	if c.Type == "float" {
+		// The column holds the nearest FLOAT, which is another DOUBLE.
+		return "CAST(" + s + " AS FLOAT)"
+	}
 	return c.plainLiteral(s)
 }

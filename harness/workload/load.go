@@ -13,6 +13,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,10 @@ type Load struct {
 	Rate    int    // operations per second of all writers together; 0: as fast as they can
 	Seed    uint64 // decides every operation of every writer
 	Mix     Mix    // the zero value is DefaultMix
+
+	// Leave are rows that somebody else writes: the load neither writes nor
+	// watches them.
+	Leave []history.Key
 }
 
 // Mix is how often a writer does what, as weights.
@@ -113,11 +118,24 @@ func newPlan(l Load) plan {
 	if rows == 0 {
 		return p
 	}
-	p.witness = key(1)
-	next := int64(2)
+	next := int64(1)
+	take := func() history.Key { // the next row that is the load's; "" after the last
+		for ; next <= rows; next++ {
+			if !slices.Contains(l.Leave, key(next)) {
+				next++
+				return key(next - 1)
+			}
+		}
+		return ""
+	}
+	p.witness = take()
 	if p.counter != "" {
-		for ; next <= rows && next < 2+counters; next++ {
-			p.counters = append(p.counters, key(next))
+		for len(p.counters) < counters {
+			k := take()
+			if k == "" {
+				break
+			}
+			p.counters = append(p.counters, k)
 		}
 	}
 	if l.Writers == 0 {
@@ -129,7 +147,9 @@ func newPlan(l Load) plan {
 	n := min(left, int64(l.Writers*perWriter))
 	for i := range n {
 		w := int(i) % l.Writers
-		p.owned[w] = append(p.owned[w], next+i*left/n)
+		if id := next + i*left/n; !slices.Contains(l.Leave, key(id)) {
+			p.owned[w] = append(p.owned[w], id)
+		}
 	}
 	return p
 }
