@@ -35,6 +35,7 @@ func writeStory(b *strings.Builder, t Terminal, g group) {
 		writeProse(b, outcome(r))
 	}
 	anomalies := guardedFirst(c.Judgement.Anomalies(), check.Kind(r.Record.Guards))
+	told := map[string]bool{} // explanations; two checkers may find one loss
 	for i, a := range anomalies {
 		if i == storyDetails {
 			writeProse(b, fmt.Sprintf("\n… and %d more, in %s", len(anomalies)-i, history.VerdictFile))
@@ -42,7 +43,8 @@ func writeStory(b *strings.Builder, t Terminal, g group) {
 		}
 		b.WriteString("\n")
 		writeProse(b, string(a.Kind)+": "+a.Text)
-		if a.Explanation != "" {
+		if a.Explanation != "" && !told[a.Explanation] {
+			told[a.Explanation] = true
 			b.WriteString("\n")
 			writeProse(b, a.Explanation)
 		}

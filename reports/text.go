@@ -93,13 +93,13 @@ func (g group) seconds() float64 {
 
 func groupRuns(runs []Run) []group {
 	type end struct {
-		scenario, subject, verdict, anomaly string
-		expected                            bool
+		scenario, subject, outcome, verdict, anomaly string
+		expected                                     bool
 	}
 	place := map[end]int{}
 	var groups []group
 	for _, r := range runs {
-		e := end{r.Record.Scenario, r.SubjectName(), r.VerdictText(), r.Anomaly(), r.Conclusion.Expected}
+		e := end{r.Record.Scenario, r.SubjectName(), r.Record.Exit.Outcome, r.VerdictText(), r.Anomaly(), r.Conclusion.Expected}
 		i, ok := place[e]
 		if !ok {
 			i = len(groups)
@@ -129,7 +129,7 @@ func writeTable(b *strings.Builder, t Terminal, groups []group) {
 	tw := table.NewWriter()
 	tw.SetStyle(table.StyleLight)
 	tw.Style().Format.Header = text.FormatDefault
-	header := table.Row{"scenario", "subject", "verdict", "anomaly", "seconds"}
+	header := table.Row{"scenario", "subject", "migration", "verdict", "anomaly", "seconds"}
 	if repeated {
 		header = append(header, "runs")
 	}
@@ -149,7 +149,7 @@ func writeTable(b *strings.Builder, t Terminal, groups []group) {
 		}
 		last = r.Record.Scenario
 		row := table.Row{
-			scenario, r.SubjectName(), t.verdict(r.Conclusion.Expected, r.VerdictText()),
+			scenario, r.SubjectName(), r.Record.Exit.Outcome, t.verdict(r.Conclusion.Expected, r.VerdictText()),
 			r.Anomaly(), strconv.FormatFloat(g.seconds(), 'f', 2, 64),
 		}
 		if repeated {

@@ -42,9 +42,9 @@ func canonical(c Column, expr string) string {
 		return binary("UNIX_TIMESTAMP(" + expr + ")") // the same in every zone
 	case kindJSON:
 		// The text alone doesn't tell a DECIMAL from a DOUBLE, nor a DATETIME
-		// from a string: their sizes do. JSON_EXTRACT leaves out the gaps that
-		// partial updates have torn.
-		return binary("CONCAT(CAST(" + expr + " AS CHAR), ' ', JSON_STORAGE_SIZE(JSON_EXTRACT(" + expr + ", '$')))")
+		// from a string: their sizes do. The array makes the server build the
+		// value anew, without the gaps that partial updates leave in a column.
+		return binary("CONCAT(CAST(" + expr + " AS CHAR), ' ', JSON_STORAGE_SIZE(JSON_ARRAY(" + expr + ")))")
 	}
 	return binary(expr)
 }

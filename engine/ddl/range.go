@@ -46,23 +46,14 @@ func beyond(cols []KeyColumn, t Tuple, op string, orEqual bool) string {
 		for j := range i {
 			all = append(all, cols[j].Expr+" = "+t[j])
 		}
-		last := c.compare(op, t[i], orEqual && i == len(cols)-1)
-		if last == never {
-			continue // MySQL would sort the rows for it
-		}
-		alternatives = append(alternatives, strings.Join(append(all, last), " AND "))
+		all = append(all, c.compare(op, t[i], orEqual && i == len(cols)-1))
+		alternatives = append(alternatives, strings.Join(all, " AND "))
 	}
-	switch {
-	case len(alternatives) == 0:
-		return never
-	case len(cols) == 1:
+	if len(cols) == 1 {
 		return alternatives[0]
 	}
 	return "(" + strings.Join(alternatives, " OR ") + ")"
 }
-
-// never is the condition that no row meets.
-const never = "FALSE"
 
 func (c KeyColumn) compare(op, value string, orEqual bool) string {
 	if c.Desc {
@@ -87,7 +78,9 @@ func (c KeyColumn) list(op string, n int, orEqual bool) string {
 		}
 	}
 	if len(numbers) == 0 {
-		return never
+		// A number that no row has. FALSE would vanish and leave the other
+		// alternative alone, and MySQL sorts where an ENUM equals a number.
+		numbers = []string{strconv.Itoa(c.Enum + 1)}
 	}
 	return c.Expr + " IN (" + strings.Join(numbers, ", ") + ")"
 }

@@ -28,8 +28,8 @@ func TestRangeCond(t *testing.T) {
 		{"OK enum", []ddl.KeyColumn{{Expr: "`e`", Enum: 4}}, ddl.Range{After: ddl.Tuple{"1"}, UpTo: ddl.Tuple{"2"}},
 			"`e` IN (2, 3, 4) AND `e` IN (0, 1, 2)"},
 		{"OK enum at its end", []ddl.KeyColumn{{Expr: "`e`", Enum: 4}, {Expr: "`a`"}}, ddl.Range{After: ddl.Tuple{"4", "7"}},
-			"(`e` = 4 AND `a` > 7)"},
-		{"OK enum alone at its end", []ddl.KeyColumn{{Expr: "`e`", Enum: 4}}, ddl.Range{After: ddl.Tuple{"4"}}, "FALSE"},
+			"(`e` IN (5) OR `e` = 4 AND `a` > 7)"},
+		{"OK enum alone at its end", []ddl.KeyColumn{{Expr: "`e`", Enum: 4}}, ddl.Range{After: ddl.Tuple{"4"}}, "`e` IN (5)"},
 	} {
 		t.Run(c.name, func(t *testing.T) { same(t, ddl.RangeCond(c.cols, c.r), c.want) })
 	}

@@ -160,7 +160,9 @@ func (e *evidence) findEvent() {
 		return
 	}
 	for _, m := range e.record.Marks {
-		if m.Name != history.MarkStreamEvent || e.passed > 0 {
+		// A rotate only names a position; at the start of a stream it names
+		// the one where the stream begins.
+		if m.Name != history.MarkStreamEvent || e.passed > 0 || m.Data["kind"] == "rotate" {
 			continue
 		}
 		pos, err := strconv.ParseUint(m.Data["pos"], 10, 64)

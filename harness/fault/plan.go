@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"rowproof/fixtures"
 	"rowproof/harness/history"
@@ -40,6 +41,8 @@ type Site struct {
 	Table    fixtures.Table
 	Schema   string
 	Recorder *history.Recorder
+
+	watchers sync.WaitGroup
 
 	mu      sync.Mutex
 	clients []*workload.Client
@@ -181,9 +184,23 @@ func (s *Site) leave(p *workload.Pending) {
 	s.pending = append(s.pending, p)
 }
 
+// watch runs f beside everything else. It outlives the fault that starts it,
+// and Finish waits for it.
+func (s *Site) watch(ctx context.Context, f func(context.Context)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), watchLimit)
+	s.watchers.Go(func() {
+		defer cancel()
+		f(ctx)
+	})
+}
+
+// watchLimit is the longest that Finish can have to wait for a watcher.
+const watchLimit = 30 * time.Second
+
 // Finish waits for the operations that faults have left under way, and
 // closes the clients.
 func (s *Site) Finish(ctx context.Context) error {
+	defer s.watchers.Wait()
 	s.mu.Lock()
 	pending, clients := s.pending, s.clients
 	s.pending, s.clients = nil, nil

@@ -47,13 +47,41 @@ func (s *Site) writeUnacked(ctx context.Context, w workload.Write) error {
 	if err != nil {
 		return err
 	}
-	if err := s.invisible(ctx, w); err != nil {
+	shown, err := s.shown(ctx, w)
+	if err != nil {
 		return err
+	}
+	if shown {
+		return fmt.Errorf("the write is visible before its ACK: %s", w.SQL)
 	}
 	s.Recorder.Mark(history.Mark{Lane: "source", Name: history.MarkBinlogged, Text: w.SQL, Data: map[string]string{
 		"op": strconv.Itoa(pending.ID), "gtid": gtid, "file": end.File, "pos": strconv.FormatUint(end.Pos, 10), "visible": "no",
 	}})
+	s.watch(ctx, func(ctx context.Context) { s.markVisible(ctx, w, pending.ID) })
 	return nil
+}
+
+// markVisible waits until a plain read shows the write, and marks that.
+func (s *Site) markVisible(ctx context.Context, w workload.Write, op int) {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		shown, err := s.shown(ctx, w)
+		if err != nil {
+			return // the mark is missing, and the report says so
+		}
+		if shown {
+			s.Recorder.Mark(history.Mark{Lane: "source", Name: history.MarkVisible, Text: w.SQL, Data: map[string]string{
+				"op": strconv.Itoa(op), "key": string(w.Changes[0].Key),
+			}})
+			return
+		}
+	}
 }
 
 // binlogged waits until the session owns a transaction that is in the
@@ -102,8 +130,8 @@ func ownedBy(owned string, thread uint64) string {
 	return ""
 }
 
-// invisible makes sure that a plain read does not see the write yet.
-func (s *Site) invisible(ctx context.Context, w workload.Write) error {
+// shown reports whether a plain read sees any of the write.
+func (s *Site) shown(ctx context.Context, w workload.Write) (bool, error) {
 	for _, c := range w.Changes {
 		key := c.Key
 		if c.Kind == history.Move {
@@ -111,13 +139,13 @@ func (s *Site) invisible(ctx context.Context, w workload.Write) error {
 		}
 		rows, err := observe.Rows(ctx, s.App, observe.TableRef{Schema: s.Schema, Name: s.Table.Name}, []history.Key{key})
 		if err != nil {
-			return err
+			return false, err
 		}
 		if shows(c, rows[key]) {
-			return fmt.Errorf("the write of row %s is visible before its ACK", key)
+			return true, nil
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // shows reports whether a row, nil if there is none, is what the change

@@ -163,9 +163,12 @@ func (c Column) plainLiteral(s string) string {
 // textLiteral returns a literal for a value as a history.Key shows it.
 func (c Column) textLiteral(s string) string {
 	switch {
-	case c.isBinary() && strings.HasPrefix(s, "0x"):
-		return "X'" + s[2:] + "'"
 	case c.isBinary():
+		if digits, ok := strings.CutPrefix(s, "0x"); ok {
+			if b, err := hex.DecodeString(digits); err == nil {
+				s = string(b)
+			}
+		}
 		return fmt.Sprintf("X'%X'", s)
 	case c.isText() || c.isLabel():
 		return text(s)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rowproof/harness/topology"
 )
 
@@ -163,8 +165,10 @@ func TestAccounts(t *testing.T) {
 		for i := range grants {
 			grants[i] = normalGrant(grants[i])
 		}
-		if got, want := strings.Join(grants, "\n"), strings.Join(want, "\n"); got != want {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
+		slices.Sort(want)
+		slices.Sort(grants)
+		if diff := cmp.Diff(want, grants); diff != "" {
+			t.Errorf("grants differ (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("ErrOtherDatabase", func(t *testing.T) {

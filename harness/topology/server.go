@@ -58,6 +58,9 @@ func (s *Server) Restart(ctx context.Context, extra ...string) error {
 // source with transactions that wait for an ACK may not end by it; then only
 // Kill does.
 func (s *Server) Terminate(ctx context.Context) error {
+	// A server that ends waits for its idle sessions to go by themselves.
+	s.DB.SetMaxIdleConns(0)
+	defer s.DB.SetMaxIdleConns(idleConns)
 	if err := s.box.stop(ctx, "TERM"); err != nil {
 		return fmt.Errorf("terminate %s: %w", s.Name, err)
 	}
@@ -239,6 +242,8 @@ func (s *Server) bootError(ctx context.Context, state boxState) error {
 	if err != nil {
 		return fmt.Errorf("the server ended with status %s; %w", state.status, err)
 	}
+	// The log holds earlier starts too; serve writes this line at each.
+	text = text[strings.LastIndex(text, "rowproof: start")+1:]
 	if strings.Contains(text, "Address already in use") {
 		return errPortTaken
 	}

@@ -163,7 +163,7 @@ type Summary struct {
 	Failed  int64
 	Unknown int64
 	Reads   int64
-	Lost    int64 // reads that found no table, no row or an older state
+	Lost    int64 // reads that were refused, or found no row or an older state
 }
 
 // Running is a load under way.

@@ -72,7 +72,9 @@ func (r *reader) run(ctx context.Context, running *Running) (err error) {
 			last = ""
 			continue
 		}
-		running.count.lost.Add(1)
+		if outcome == history.Failed {
+			running.count.lost.Add(1)
+		}
 		if text == last {
 			continue // the same again: recorded already
 		}
