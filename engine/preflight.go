@@ -62,9 +62,15 @@ func (m *migration) checkBinlog(ctx context.Context) error {
 	return nil
 }
 
-// needed are the privileges of a migration: on the schema, and on the server.
-var neededInSchema = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "LOCK TABLES"}
-var neededGlobally = []string{"REPLICATION SLAVE", "REPLICATION CLIENT"}
+// The privileges of a migration. TRIGGER and PROCESS change nothing: without
+// them the server hides triggers, and foreign keys of other schemas, and a
+// table would be migrated that must not be. The temporary table is the one
+// in which duplicates are looked for.
+var (
+	neededInSchema = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "LOCK TABLES",
+		"TRIGGER", "CREATE TEMPORARY TABLES"}
+	neededGlobally = []string{"REPLICATION SLAVE", "REPLICATION CLIENT", "PROCESS"}
+)
 
 func (m *migration) checkPrivileges(ctx context.Context) error {
 	have, err := m.server.Grants(ctx, m.names.original.Schema)
@@ -148,8 +154,7 @@ func (m *migration) checkTable(ctx context.Context) error {
 	for _, q := range []struct{ what, why, do, query string }{
 		{"foreign keys of " + name.String(), "the tables they name would be checked against the wrong table after the swap",
 			"drop them first and add them again afterwards",
-			`SELECT CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL
-			 AND (TABLE_SCHEMA = ? AND TABLE_NAME = ? OR REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?) LIMIT 1`},
+			`SELECT ID FROM information_schema.INNODB_FOREIGN WHERE FOR_NAME = CONCAT(?, '/', ?) OR REF_NAME = CONCAT(?, '/', ?) LIMIT 1`},
 		{"triggers of " + name.String(), "they would stay with the old table",
 			"drop them first and create them again afterwards",
 			`SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND EVENT_OBJECT_TABLE = ?

@@ -23,9 +23,14 @@ func Explain(r *history.Record, a Anomaly) string {
 	e := evidence{record: r, key: a.Key}
 	e.collect()
 	parts := []string{e.theWrite(), e.theBinlog()}
-	if a.Kind == LostRow || a.Kind == LostWrite && e.isNew() {
+	switch lost := a.Kind == LostRow || a.Kind == LostWrite && e.isNew(); {
+	case e.write == nil:
+		parts = append(parts, e.theRange(), e.theCopy())
+	case lost:
 		parts = append(parts, e.theStream(), e.theRange(), e.whyLost())
-	} else {
+	case e.streamed() == no:
+		parts = append(parts, e.theStream(), e.theCopy(), e.whyUnseen())
+	default:
 		parts = append(parts, e.theCopy(), e.theApply(), e.whyStale(a.Kind))
 	}
 	var told []string
@@ -213,6 +218,18 @@ func (e *evidence) theApply() string {
 		return "When the event was applied is " + notRecorded + "."
 	}
 	return strings.Join(told, " ")
+}
+
+// whyUnseen draws the conclusion for a change that the stream could not bring.
+func (e *evidence) whyUnseen() string {
+	read := e.copied.read.sent
+	if !e.copied.read.known {
+		read = e.copied.write.sent
+	}
+	if read == 0 || read >= e.seen() {
+		return "So the stream could not bring the change. Why the copy did not read the new state is " + notRecorded + "."
+	}
+	return fmt.Sprintf("So neither saw the change: the stream started after its event, and the copy read the row at %s, before the change was visible.", ms(read))
 }
 
 // whyStale draws the conclusion, if the record allows it.

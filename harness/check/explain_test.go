@@ -21,6 +21,7 @@ func TestExplain(t *testing.T) {
 		record *history.Record
 	}{
 		{"lost-after-sync", histories.LostAfterSync()},
+		{"stale-after-sync", histories.StaleAfterSync()},
 		{"stale-copy", histories.StaleCopy()},
 		{"resurrected", histories.Resurrected()},
 		{"nothing-recorded", silent},

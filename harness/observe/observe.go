@@ -4,9 +4,10 @@
 // Read in this order. Describe (describe.go) reads a table's definition;
 // Schema (schema.go) compares two. Oracle (oracle.go) makes the table that
 // MySQL's own ALTER gives. Compare (compare.go) compares the rows of two
-// tables inside the servers, by chunk (chunk.go, range.go, digest.go), and
-// drills down to the rows that differ; encode.go says when two values are the
-// same. Rows, Binlog and Leftovers read the rest.
+// tables inside the servers, by range of keys (keyrange.go, digest.go), and
+// drills down to the rows that differ (leaf.go; bag.go for tables without a
+// key); encode.go says when two values are the same. Rows, Binlog and
+// Leftovers read the rest.
 package observe
 
 import (

@@ -31,12 +31,13 @@ const Database = "rowproof"
 
 // MigratorPrivileges returns what Migrator may do in its databases.
 func MigratorPrivileges() []string {
-	return []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "LOCK TABLES"}
+	return []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "LOCK TABLES",
+		"TRIGGER", "CREATE TEMPORARY TABLES"}
 }
 
 // MigratorGlobalPrivileges returns what Migrator may do on the server.
 func MigratorGlobalPrivileges() []string {
-	return []string{"REPLICATION SLAVE", "REPLICATION CLIENT"}
+	return []string{"REPLICATION SLAVE", "REPLICATION CLIENT", "PROCESS"}
 }
 
 // Config returns a driver configuration for a login to addr; database may

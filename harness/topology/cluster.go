@@ -80,6 +80,7 @@ func (c *Cluster) start(ctx context.Context, image string) error {
 			return err
 		}
 		c.links[r.Name] = link
+		c.source.inbound = append(c.source.inbound, link)
 	}
 	joined := make([]error, len(c.replicas))
 	for n, r := range c.replicas {

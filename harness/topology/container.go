@@ -188,19 +188,19 @@ func (b *box) start(ctx context.Context, options []string) error {
 	return nil
 }
 
-// stop sends a signal to mysqld and waits until it has ended.
-func (b *box) stop(ctx context.Context, signal string) error {
-	before, _ := b.current()
-	if !before.running() {
-		return errors.New("stop mysqld: it does not run")
+// signal sends a signal to mysqld.
+func (b *box) signal(name string) error {
+	state, _ := b.current()
+	if !state.running() {
+		return errors.New("it does not run")
 	}
-	if err := b.send(fmt.Sprintf("signal %s %d\n", signal, before.pid)); err != nil {
-		return fmt.Errorf("stop mysqld: %w", err)
-	}
-	if _, err := b.wait(ctx, func(s boxState) bool { return s.exits > before.exits }); err != nil {
-		return fmt.Errorf("stop mysqld: %w", err)
-	}
-	return nil
+	return b.send(fmt.Sprintf("signal %s %d\n", name, state.pid))
+}
+
+// ended waits until mysqld has ended.
+func (b *box) ended(ctx context.Context) error {
+	_, err := b.wait(ctx, func(s boxState) bool { return !s.running() })
+	return err
 }
 
 func (b *box) send(commands string) error {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestScratch(t *testing.T) {
-	c := start(t, topology.Spec{Replicas: 1, SemiSync: false, GTID: true})
+	c := start(t, topology.Spec{Replicas: 1, SemiSync: true, GTID: true, PerformanceSchema: true})
 	for _, s := range c.Servers() {
 		t0 := time.Now()
 		must(t, s.Terminate(t.Context()))

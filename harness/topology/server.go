@@ -36,6 +36,7 @@ type Server struct {
 
 	box     *box
 	options []string // of every start
+	inbound []*Link  // of its replicas
 	clean   state    // as it was when the cluster was started
 }
 
@@ -61,7 +62,25 @@ func (s *Server) Terminate(ctx context.Context) error {
 	// A server that ends waits for its idle sessions to go by themselves.
 	s.DB.SetMaxIdleConns(0)
 	defer s.DB.SetMaxIdleConns(idleConns)
-	if err := s.box.stop(ctx, "TERM"); err != nil {
+	if err := s.box.signal("TERM"); err != nil {
+		return fmt.Errorf("terminate %s: %w", s.Name, err)
+	}
+	// With replicas attached it waits ten seconds more. They get no other
+	// connection once it has stopped listening, so then theirs can go.
+	err := poll(ctx, "it to stop listening", func() (bool, error) {
+		conn, err := net.Dial("tcp", s.Addr)
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil || !s.Running(), nil
+	})
+	if err == nil {
+		for _, link := range s.inbound {
+			link.Reset()
+		}
+		err = s.box.ended(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("terminate %s: %w", s.Name, err)
 	}
 	return nil
@@ -70,7 +89,11 @@ func (s *Server) Terminate(ctx context.Context) error {
 // Kill kills the server (SIGKILL) and waits until it is gone. Its data stays
 // as it is, for StartAgain.
 func (s *Server) Kill(ctx context.Context) error {
-	if err := s.box.stop(ctx, "KILL"); err != nil {
+	err := s.box.signal("KILL")
+	if err == nil {
+		err = s.box.ended(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("kill %s: %w", s.Name, err)
 	}
 	return nil
