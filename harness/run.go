@@ -45,13 +45,13 @@ type run struct {
 
 // one runs a variant of a scenario and fails the test unless it ends as the
 // scenario demands.
-func (s *Suite) one(t *testing.T, scenario Scenario, v variant) {
+func (s *Suite) one(t testing.TB, scenario Scenario, v variant) *history.Record {
 	t.Helper()
 	r := &run{suite: s, scenario: scenario, variant: v, began: time.Now()}
 	if err := r.open(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := deadline(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), scenario.limit())
 	defer cancel()
 	err := r.do(ctx)
 	if isEnvironment(err) {
@@ -68,6 +68,7 @@ func (s *Suite) one(t *testing.T, scenario Scenario, v variant) {
 		t.Errorf("%s on %s: %s\n%s\nrun directory: %s\nrepeat: %s",
 			scenario.ID, v.title(), c.Reason, findings(c.Judgement), r.dir, r.record.Repeat)
 	}
+	return r.record
 }
 
 // open makes the run directory and a first record, so that a run which dies
@@ -269,11 +270,12 @@ func (r *run) await(ctx context.Context, command subject.Command) error {
 	}
 	r.record.Exit = result.Exit
 	r.record.Exit.At = r.recorder.Now()
+	r.record.Exit.PeakRSS = result.PeakRSS
 	r.recorder.Mark(history.Mark{Lane: "subject", Name: history.MarkSubjectExit, Text: result.Exit.Message, Data: map[string]string{
-		"code": strconv.Itoa(result.Exit.Code), "signal": result.Exit.Signal, "peak_rss": strconv.FormatInt(result.PeakRSS, 10),
+		"code": strconv.Itoa(result.Exit.Code), "signal": result.Exit.Signal,
 	}})
 	if ctx.Err() != nil {
-		return fmt.Errorf("the subject did not end within %v", limit)
+		return fmt.Errorf("the subject did not end within %v", r.scenario.limit())
 	}
 	return nil
 }

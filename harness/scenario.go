@@ -20,6 +20,7 @@ type Scenario struct {
 	Table   fixtures.Table
 	Alter   string        // the text after ALTER TABLE t
 	Load    workload.Load // writers beside the faults; a reader always runs
+	Limit   time.Duration // how long one run may take; 0 means 2 minutes
 
 	Faults fault.Plan
 
@@ -37,7 +38,12 @@ const (
 
 // limit is how long one run may take before the subject is ended and the
 // verdict is Unknown.
-const limit = 2 * time.Minute
+func (s Scenario) limit() time.Duration {
+	if s.Limit > 0 {
+		return s.Limit
+	}
+	return 2 * time.Minute
+}
 
 func (s Scenario) validate() error {
 	switch {

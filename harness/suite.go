@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -109,6 +108,26 @@ func (s *Suite) Run(t *testing.T, scenario Scenario) {
 	}
 }
 
+// Measure runs a scenario on our engine with its verify pass, once per
+// iteration, and reports the engine's time, its peak memory, and how many
+// rows it brought over a second. It fails unless every run is Valid.
+func (s *Suite) Measure(b *testing.B, scenario Scenario) {
+	b.Helper()
+	if err := scenario.validate(); err != nil {
+		b.Fatal(err)
+	}
+	var took, peak float64
+	for b.Loop() {
+		record := s.one(b, scenario, variant{subject: "osc", verify: true, expect: scenario.Expect})
+		took += record.Exit.At.Seconds()
+		peak = max(peak, float64(record.Exit.PeakRSS)/(1<<20))
+	}
+	b.ReportMetric(took/float64(b.N), "s/migration")
+	b.ReportMetric(float64(scenario.Table.Rows)*float64(b.N)/took, "rows/s")
+	b.ReportMetric(peak, "MB-peak")
+	b.ReportMetric(0, "ns/op")
+}
+
 // variant is one way to run a scenario.
 type variant struct {
 	subject string
@@ -156,7 +175,7 @@ func (s *Suite) newSeed() uint64 {
 
 // environment reports that the machine can't run scenarios: one line, and
 // the end of the test.
-func (s *Suite) environment(t *testing.T, err error) {
+func (s *Suite) environment(t testing.TB, err error) {
 	t.Helper()
 	s.events.Send(history.Event{Kind: history.EventEnvironment, Error: err.Error()})
 	t.Fatal(err)
@@ -167,9 +186,4 @@ var errEnvironment = errors.New("this machine can't run scenarios")
 
 func isEnvironment(err error) bool {
 	return errors.Is(err, topology.ErrNoEngine) || errors.Is(err, errEnvironment)
-}
-
-// deadline leaves room for cleaning up after a run that took too long.
-func deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, limit)
 }

@@ -222,11 +222,12 @@ func (e *evidence) theApply() string {
 
 // whyUnseen draws the conclusion for a change that the stream could not bring.
 func (e *evidence) whyUnseen() string {
-	read := e.copied.read.sent
-	if !e.copied.read.known {
-		read = e.copied.write.sent
+	copied := e.copied.read
+	if !copied.known {
+		copied = e.copied.write
 	}
-	if read == 0 || read >= e.seen() {
+	read := copied.sent
+	if !copied.named || read >= e.seen() {
 		return "So the stream could not bring the change. Why the copy did not read the new state is " + notRecorded + "."
 	}
 	return fmt.Sprintf("So neither saw the change: the stream started after its event, and the copy read the row at %s, before the change was visible.", ms(read))
@@ -239,7 +240,7 @@ func (e *evidence) whyStale(kind Kind) string {
 		end = "and brought the row back."
 	}
 	c, a := e.copied, e.applied
-	late := c.write.known && a.known && e.copyEnd() > a.sent
+	late := c.write.named && a.known && e.copyEnd() > a.sent
 	if e.write == nil || !late {
 		return "Why the row is not up to date is " + notRecorded + "."
 	}

@@ -40,21 +40,23 @@ func (s *search) fit(final map[history.Key]history.Row, renames map[string]strin
 				bad = append(bad, k)
 			}
 		}
-		// Of two worlds that fit equally badly, one in which more happened
+		if best >= 0 && len(bad) > best {
+			continue
+		}
+		if len(bad) != best {
+			best, most = len(bad), -1
+			result.happened = nil
+		}
+		if adds := s.adds(v); !slices.ContainsFunc(result.happened, func(a map[cell]int64) bool { return maps.Equal(a, adds) }) {
+			result.happened = append(result.happened, adds)
+		}
+		// Of two worlds that fit equally badly, the one in which more happened
 		// makes the better report: it names what is missing.
-		happened := bits.OnesCount64(v.done)
-		better := best < 0 || len(bad) < best || len(bad) == best && best > 0 && happened > most
-		switch {
-		case better:
-			best, most = len(bad), happened
-			result = fit{wrong: bad, want: map[history.Key]history.Row{}}
+		if happened := bits.OnesCount64(v.done); happened > most {
+			most = happened
+			result.wrong, result.want = bad, map[history.Key]history.Row{}
 			for _, k := range bad {
 				result.want[k] = rows.get(k)
-			}
-			result.happened = choice{s.adds(v)}
-		case len(bad) == best:
-			if adds := s.adds(v); !slices.ContainsFunc(result.happened, func(a map[cell]int64) bool { return maps.Equal(a, adds) }) {
-				result.happened = append(result.happened, adds)
 			}
 		}
 	}

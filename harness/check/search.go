@@ -1,11 +1,9 @@
 package check
 
 import (
-	"fmt"
 	"maps"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"rowproof/harness/history"
 )
@@ -27,13 +25,6 @@ type search struct {
 
 	impossible []*write // acknowledged, though no order allows it
 	gaveUp     bool
-}
-
-// world is one possible state: which open writes have taken effect in it,
-// and the rows in which it differs from the base.
-type world struct {
-	done uint64
-	rows map[history.Key]history.Row
 }
 
 // mostWorlds bounds the search; beyond it the checker says that it can't tell.
@@ -292,42 +283,4 @@ func applyTo(rows rowsView, w *write) bool {
 		possible = change(rows, c) && possible
 	}
 	return possible
-}
-
-// overlay is the rows of a world on top of the base.
-type overlay struct{ base, top map[history.Key]history.Row }
-
-func (o overlay) get(k history.Key) history.Row {
-	if row, ok := o.top[k]; ok {
-		return row
-	}
-	return o.base[k]
-}
-
-func (o overlay) set(k history.Key, row history.Row) { o.top[k] = row }
-
-// id names a world among others with the same base.
-func (v world) id() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%x", v.done)
-	for _, k := range slices.Sorted(maps.Keys(v.rows)) {
-		fmt.Fprintf(&b, "|%q=%s", k, rowID(v.rows[k]))
-	}
-	return b.String()
-}
-
-func rowID(r history.Row) string {
-	if r == nil {
-		return "-"
-	}
-	var b strings.Builder
-	b.WriteByte('+')
-	for _, c := range slices.Sorted(maps.Keys(r)) {
-		if r[c] == nil {
-			fmt.Fprintf(&b, "%q:N,", c)
-		} else {
-			fmt.Fprintf(&b, "%q:%q,", c, *r[c])
-		}
-	}
-	return b.String()
 }

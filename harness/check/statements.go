@@ -21,10 +21,14 @@ func (e *evidence) findApplied() {
 // the shadow holds.
 func (e *evidence) findCopied() {
 	var last statement
-	for _, s := range e.steps("copy-write") {
+	writes := e.steps("copy-write")
+	for _, s := range writes {
 		if !last.known || s.named && !last.named || s.named == last.named && s.after(last) {
 			last = s
 		}
+	}
+	if len(writes) == 1 {
+		last.named = true // what is in the shadow came by it
 	}
 	e.copied.write = last
 	for _, s := range e.steps("copy-read") {
@@ -78,7 +82,7 @@ func (e *evidence) step(name string, fits func(statement) bool) statement {
 func (e *evidence) steps(name string) []statement {
 	var all []statement
 	at := map[string]int{}
-	word := keyWord(e.key)
+	names := e.namer()
 	for _, m := range e.record.Marks {
 		if m.Step != name {
 			continue
@@ -86,7 +90,7 @@ func (e *evidence) steps(name string) []statement {
 		switch m.Name {
 		case history.MarkStepSent:
 			at[stepID(m)] = len(all)
-			all = append(all, statement{known: true, named: word.MatchString(m.Text), sent: m.At, id: stepID(m)})
+			all = append(all, statement{known: true, named: names(m.Text), sent: m.At, id: stepID(m)})
 		case history.MarkStepReplied:
 			i, ok := at[stepID(m)]
 			if !ok {
@@ -106,9 +110,42 @@ func (e *evidence) steps(name string) []statement {
 // stepID tells statements of a step apart.
 func stepID(m history.Mark) string { return m.Data["conn"] + "/" + m.Data["occurrence"] }
 
-// keyWord matches the key in a statement, as a word of its own.
-func keyWord(k history.Key) *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[^0-9A-Za-z_.\-])` + regexp.QuoteMeta(string(k)) + `(?:$|[^0-9A-Za-z_.])`)
+// namer returns a function that reports whether a statement concerns the key:
+// it stands there as a word of its own, or in a range of the key's column.
+func (e *evidence) namer() func(string) bool {
+	word := regexp.MustCompile(`(?:^|[^0-9A-Za-z_.\-])` + regexp.QuoteMeta(string(e.key)) + `(?:$|[^0-9A-Za-z_.])`)
+	bounds := regexp.MustCompile(`$^`)
+	if key := e.record.Table.Key; len(key) == 1 {
+		bounds = regexp.MustCompile("(?i)(?:^|[^0-9A-Za-z_])" + regexp.QuoteMeta(key[0]) + "`?\\)?\\s*(?:(>=|<=|>|<)\\s*\\(?'?(-?[0-9]+)|BETWEEN\\s+'?(-?[0-9]+)'?\\s+AND\\s+'?(-?[0-9]+))")
+	}
+	return func(text string) bool {
+		if word.MatchString(text) {
+			return true
+		}
+		found := bounds.FindAllStringSubmatch(text, -1)
+		for _, m := range found {
+			if !within(string(e.key), m) {
+				return false
+			}
+		}
+		return len(found) > 0
+	}
+}
+
+// within tells whether a key satisfies one bound: an operator and a number, or
+// the two numbers of a BETWEEN.
+func within(key string, m []string) bool {
+	switch m[1] {
+	case ">=":
+		return less(key, m[2]) == no
+	case ">":
+		return less(m[2], key) == yes
+	case "<=":
+		return less(m[2], key) == no
+	case "<":
+		return less(key, m[2]) == yes
+	}
+	return less(key, m[3]) == no && less(m[4], key) == no
 }
 
 func list(row []*string) string {

@@ -144,7 +144,8 @@ type Exit struct {
 	Code    int           `json:"code"`
 	Signal  string        `json:"signal,omitempty"`
 	At      time.Duration `json:"at"`
-	Message string        `json:"message,omitempty"` // the last line it wrote to stderr
+	Message string        `json:"message,omitempty"`  // the last line it wrote to stderr
+	PeakRSS int64         `json:"peak_rss,omitempty"` // most memory it held at once, in bytes; 0: not known
 }
 
 // Observations is what the harness read from the servers after the run.

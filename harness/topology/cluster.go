@@ -74,17 +74,15 @@ func (c *Cluster) start(ctx context.Context, image string) error {
 		return err
 	}
 
-	for _, r := range c.replicas {
-		link, err := newLink(c.engine.listenHost, c.source.Addr)
-		if err != nil {
-			return err
-		}
-		c.links[r.Name] = link
-		c.source.inbound = append(c.source.inbound, link)
-	}
 	joined := make([]error, len(c.replicas))
 	for n, r := range c.replicas {
-		wg.Go(func() { joined[n] = c.join(ctx, r) })
+		link, dial, err := c.connect(ctx, r)
+		if err != nil {
+			joined[n] = err
+			continue
+		}
+		c.links[r.Name] = link
+		wg.Go(func() { joined[n] = r.follow(ctx, c.source, dial, c.spec.GTID) })
 	}
 	wg.Wait()
 	if err := errors.Join(joined...); err != nil {
@@ -110,13 +108,18 @@ func (c *Cluster) boot(ctx context.Context, image string, n int) (*Server, error
 	return s, s.boot(ctx)
 }
 
-// join lets a replica follow the source through its link.
-func (c *Cluster) join(ctx context.Context, r *Server) error {
-	_, port, err := net.SplitHostPort(c.links[r.Name].Addr)
+// connect opens the link of a replica and returns where the replica finds it.
+func (c *Cluster) connect(ctx context.Context, r *Server) (link *Link, dial string, err error) {
+	host, listen, err := r.box.owner(ctx)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	return r.follow(ctx, c.source, net.JoinHostPort(c.engine.dialHost, port), c.spec.GTID)
+	if link, err = newLink(listen, c.source.Addr); err != nil {
+		return nil, "", err
+	}
+	c.source.inbound = append(c.source.inbound, link)
+	_, port, err := net.SplitHostPort(link.Addr)
+	return link, net.JoinHostPort(host, port), err
 }
 
 // Spec returns what the cluster was started from.

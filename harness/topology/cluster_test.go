@@ -29,7 +29,7 @@ func start(t *testing.T, spec topology.Spec) *topology.Cluster {
 	return c
 }
 
-func exec(t *testing.T, db *sql.DB, statements ...string) {
+func execute(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
 		if _, err := db.ExecContext(t.Context(), s); err != nil {
@@ -99,7 +99,7 @@ func TestStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, spec)
-			exec(t, c.Source().DB, "CREATE DATABASE rowproof", table, "INSERT rowproof.t VALUES (1)")
+			execute(t, c.Source().DB, "CREATE DATABASE rowproof", table, "INSERT rowproof.t VALUES (1)")
 			must(t, c.WaitReplicated(within(t, patience)))
 			for _, r := range c.Replicas() {
 				if got := query[int](t, r.DB, "SELECT COUNT(*) FROM rowproof.t"); got != 1 {
@@ -129,7 +129,7 @@ func TestStart(t *testing.T) {
 
 func TestAccounts(t *testing.T) {
 	source := start(t, topology.Spec{}).Source()
-	exec(t, source.DB, "CREATE DATABASE rowproof", "CREATE DATABASE rowproof_2", "CREATE DATABASE other", table)
+	execute(t, source.DB, "CREATE DATABASE rowproof", "CREATE DATABASE rowproof_2", "CREATE DATABASE other", table)
 	open := func(a topology.Account) *sql.DB {
 		db, err := sql.Open("mysql", source.Config(a, "").FormatDSN())
 		must(t, err)
@@ -137,8 +137,8 @@ func TestAccounts(t *testing.T) {
 		return db
 	}
 	t.Run("OK", func(t *testing.T) {
-		exec(t, open(topology.App()), "INSERT rowproof.t VALUES (1)", "CREATE TABLE other.t (id INT)")
-		exec(t, open(topology.Migrator()), "CREATE TABLE rowproof._t_new LIKE rowproof.t", "SHOW BINARY LOG STATUS",
+		execute(t, open(topology.App()), "INSERT rowproof.t VALUES (1)", "CREATE TABLE other.t (id INT)")
+		execute(t, open(topology.Migrator()), "CREATE TABLE rowproof._t_new LIKE rowproof.t", "SHOW BINARY LOG STATUS",
 			"LOCK TABLES rowproof.t WRITE", "UNLOCK TABLES", "CREATE TABLE rowproof_2.t (id INT)")
 		must(t, open(topology.Replicator()).PingContext(t.Context()))
 	})
@@ -188,7 +188,7 @@ func TestAccounts(t *testing.T) {
 func TestSemiSyncWait(t *testing.T) {
 	c := start(t, topology.Spec{Replicas: 1, SemiSync: true, GTID: true})
 	source, replica := c.Source(), c.Replicas()[0]
-	exec(t, source.DB, "CREATE DATABASE rowproof", table)
+	execute(t, source.DB, "CREATE DATABASE rowproof", table)
 	must(t, replica.StopIO(within(t, patience)))
 	before, err := source.BinlogEnd(t.Context())
 	must(t, err)
@@ -238,7 +238,7 @@ func waitOwned(t *testing.T, source *topology.Server) {
 func TestCloseWhileWaiting(t *testing.T) {
 	c, err := topology.Start(t.Context(), topology.Spec{Replicas: 1, SemiSync: true, GTID: true})
 	must(t, err)
-	exec(t, c.Source().DB, "CREATE DATABASE rowproof", table)
+	execute(t, c.Source().DB, "CREATE DATABASE rowproof", table)
 	must(t, c.Replicas()[0].StopIO(within(t, patience)))
 	inserted := make(chan error, 1)
 	go func() {
@@ -259,19 +259,19 @@ func TestCloseWhileWaiting(t *testing.T) {
 func TestReplicationThreads(t *testing.T) {
 	c := start(t, topology.Spec{Replicas: 1})
 	source, replica := c.Source(), c.Replicas()[0]
-	exec(t, source.DB, "CREATE DATABASE rowproof", table)
+	execute(t, source.DB, "CREATE DATABASE rowproof", table)
 	must(t, c.WaitReplicated(within(t, patience)))
 
 	must(t, replica.StopSQL(within(t, patience)))
-	exec(t, source.DB, "INSERT rowproof.t VALUES (1)")
+	execute(t, source.DB, "INSERT rowproof.t VALUES (1)")
 	if err := c.WaitReplicated(within(t, patience)); err == nil || !strings.Contains(err.Error(), "SQL thread") {
 		t.Errorf("WaitReplicated without an SQL thread = %v, want an error that says so", err)
 	}
 	must(t, replica.StartSQL(within(t, patience)))
 	must(t, c.WaitReplicated(within(t, patience)))
 
-	exec(t, replica.DB, "INSERT rowproof.t VALUES (2)")
-	exec(t, source.DB, "INSERT rowproof.t VALUES (2)")
+	execute(t, replica.DB, "INSERT rowproof.t VALUES (2)")
+	execute(t, source.DB, "INSERT rowproof.t VALUES (2)")
 	if err := c.WaitReplicated(within(t, patience)); err == nil || !strings.Contains(err.Error(), "wait for replica-1") {
 		t.Errorf("WaitReplicated with a conflict = %v, want the replica's error", err)
 	}
@@ -282,7 +282,7 @@ func TestReplicaLink(t *testing.T) {
 	source, replica := c.Source(), c.Replicas()[0]
 	link := c.Link(replica.Name)
 	link.Down()
-	exec(t, source.DB, "CREATE DATABASE rowproof")
+	execute(t, source.DB, "CREATE DATABASE rowproof")
 	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := c.WaitReplicated(short); !errors.Is(err, context.DeadlineExceeded) {
@@ -295,7 +295,7 @@ func TestReplicaLink(t *testing.T) {
 func TestRestart(t *testing.T) {
 	c := start(t, topology.Spec{Replicas: 1, SemiSync: true, GTID: true})
 	source, replica := c.Source(), c.Replicas()[0]
-	exec(t, source.DB, "CREATE DATABASE rowproof", table, "INSERT rowproof.t VALUES (1)")
+	execute(t, source.DB, "CREATE DATABASE rowproof", table, "INSERT rowproof.t VALUES (1)")
 	addr := source.Addr
 
 	t.Run("OK", func(t *testing.T) {
@@ -338,7 +338,7 @@ func TestRestart(t *testing.T) {
 		must(t, c.SemiSyncAttached(within(t, patience)))
 		must(t, replica.Terminate(within(t, patience)))
 		must(t, replica.StartAgain(within(t, patience)))
-		exec(t, source.DB, "INSERT rowproof.t VALUES (2)")
+		execute(t, source.DB, "INSERT rowproof.t VALUES (2)")
 		must(t, c.WaitReplicated(within(t, patience)))
 		if got := query[int](t, replica.DB, "SELECT COUNT(*) FROM rowproof.t"); got != 2 {
 			t.Errorf("%d rows on the replica, want 2", got)

@@ -223,6 +223,29 @@ func (b *box) published(ctx context.Context) (string, error) {
 	return "", errors.New("inspect container: its port is not published")
 }
 
+// owner returns the address under which the container reaches this process,
+// and the one on which this process has to listen for that.
+func (b *box) owner(ctx context.Context) (dial, listen string, err error) {
+	switch {
+	case !b.engine.bridge:
+		return "127.0.0.1", "127.0.0.1", nil
+	case b.engine.desktop: // it forwards this name to the host's loopback
+		return "host.docker.internal", "127.0.0.1", nil
+	}
+	found, err := b.engine.cli.ContainerInspect(ctx, b.id, client.ContainerInspectOptions{})
+	if err != nil {
+		return "", "", fmt.Errorf("inspect container: %w", err)
+	}
+	if settings := found.Container.NetworkSettings; settings != nil {
+		for _, n := range settings.Networks {
+			if n.Gateway.IsValid() {
+				return n.Gateway.String(), n.Gateway.String(), nil
+			}
+		}
+	}
+	return "", "", errors.New("inspect container: its network has no gateway")
+}
+
 // log returns the last lines that mysqld wrote to its log.
 func (b *box) log(ctx context.Context, lines int) (string, error) {
 	logs, err := b.engine.cli.ContainerLogs(ctx, b.id, client.ContainerLogsOptions{ShowStderr: true, Tail: strconv.Itoa(lines)})

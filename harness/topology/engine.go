@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -30,10 +29,7 @@ type engine struct {
 	provider *testcontainers.DockerProvider
 	cli      client.APIClient
 	bridge   bool // servers have ports published on loopback, not the host's network
-
-	// In bridge mode a container reaches this process under dialHost, and
-	// links listen on listenHost.
-	dialHost, listenHost string
+	desktop  bool // the engine runs in a virtual machine
 }
 
 // configure sets up testcontainers, whose configuration is the process's.
@@ -67,7 +63,8 @@ func connect(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %s", ErrNoEngine, firstLine(err)), e.close())
 	}
-	if err := e.chooseNetwork(ctx, info.Info.OperatingSystem); err != nil {
+	e.desktop = info.Info.OperatingSystem == "Docker Desktop"
+	if err := e.chooseNetwork(); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
@@ -116,11 +113,10 @@ func newProvider(ctx context.Context) (*testcontainers.DockerProvider, error) {
 
 // chooseNetwork picks the host's network on a Linux engine, and published
 // ports where the engine runs in a virtual machine of its own.
-func (e *engine) chooseNetwork(ctx context.Context, operatingSystem string) error {
-	desktop := operatingSystem == "Docker Desktop"
+func (e *engine) chooseNetwork() error {
 	switch mode := os.Getenv(NetworkVariable); mode {
 	case "":
-		e.bridge = desktop
+		e.bridge = e.desktop
 	case "host":
 		e.bridge = false
 	case "bridge":
@@ -128,35 +124,7 @@ func (e *engine) chooseNetwork(ctx context.Context, operatingSystem string) erro
 	default:
 		return fmt.Errorf("%s is %q, want host or bridge", NetworkVariable, mode)
 	}
-	if !e.bridge {
-		e.dialHost, e.listenHost = "127.0.0.1", "127.0.0.1"
-		return nil
-	}
-	if desktop {
-		// Docker Desktop forwards this name to the host's loopback.
-		e.dialHost, e.listenHost = "host.docker.internal", "127.0.0.1"
-		return nil
-	}
-	gateway, err := e.gateway(ctx)
-	if err != nil {
-		return err
-	}
-	e.dialHost, e.listenHost = gateway.String(), gateway.String()
 	return nil
-}
-
-// gateway returns the host's address on the engine's own bridge.
-func (e *engine) gateway(ctx context.Context) (netip.Addr, error) {
-	found, err := e.cli.NetworkInspect(ctx, "bridge", client.NetworkInspectOptions{})
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("inspect the engine's bridge: %w", err)
-	}
-	for _, c := range found.Network.IPAM.Config {
-		if c.Gateway.Is4() {
-			return c.Gateway, nil
-		}
-	}
-	return netip.Addr{}, errors.New("inspect the engine's bridge: it has no gateway")
 }
 
 // firstLine keeps an error readable in one line.

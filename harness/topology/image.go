@@ -60,7 +60,6 @@ func (e *engine) ensureImage(ctx context.Context, progress io.Writer) (string, e
 		return name, err // another process has built it meanwhile
 	}
 	started := time.Now()
-	b.say("building %s (once)", name)
 	if err := base.provide(ctx); err != nil {
 		return "", err
 	}
@@ -68,6 +67,7 @@ func (e *engine) ensureImage(ctx context.Context, progress io.Writer) (string, e
 	if name, err = b.name(ctx, base); err != nil {
 		return "", err
 	}
+	b.say("building %s (once)", name)
 	if err := b.build(ctx, "Dockerfile", name, base.image); err != nil {
 		return "", fmt.Errorf("prepare image %s: %w", base.image, err)
 	}
@@ -104,7 +104,7 @@ func (b *builder) name(ctx context.Context, base base) (string, error) {
 		// The same name may come to mean another image.
 		id, err := b.imageID(ctx, base.image)
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("use image %q of %s: %w", base.image, ImageVariable, err)
 		}
 		identity = id
 	}

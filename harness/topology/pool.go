@@ -16,6 +16,10 @@ const (
 // Pool keeps clusters warm between scenarios. The zero value is ready for
 // use; many goroutines may use it.
 type Pool struct {
+	// Discarded, if it is set, is told why a cluster that was called clean
+	// is not kept.
+	Discarded func(reason error)
+
 	mu     sync.Mutex
 	idle   []*Cluster // oldest first
 	closed bool
@@ -54,6 +58,9 @@ func (p *Pool) Put(ctx context.Context, c *Cluster, clean bool) error {
 	defer cancel()
 	if err := c.reset(resetCtx); err != nil {
 		// Not an error of anybody's: it was used in a way that can't be undone.
+		if p.Discarded != nil {
+			p.Discarded(err)
+		}
 		return c.Close()
 	}
 	if dropped := p.keep(c); dropped != nil {

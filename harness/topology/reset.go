@@ -55,6 +55,9 @@ func (c *Cluster) reset(ctx context.Context) error {
 		if err := s.endSessions(ctx); err != nil {
 			return err
 		}
+		if err := s.checkPrepared(ctx); err != nil {
+			return err
+		}
 	}
 	for _, r := range c.replicas {
 		if _, err := r.DB.ExecContext(ctx, "START REPLICA"); err != nil {
@@ -95,7 +98,7 @@ func (s *Server) endSessions(ctx context.Context) error {
 			return false, err
 		}
 		for _, id := range ids {
-			if _, err := conn.ExecContext(ctx, "KILL ?", id); err != nil && !isNoSuchThread(err) {
+			if _, err := conn.ExecContext(ctx, fmt.Sprintf("KILL %d", id)); err != nil && !isNoSuchThread(err) {
 				return false, err
 			}
 		}
@@ -165,6 +168,12 @@ func (s *Server) checkClean(ctx context.Context) error {
 	if len(names) > 0 {
 		return fmt.Errorf("reset %s: it has database %s", s.Name, names[0])
 	}
+	return nil
+}
+
+// checkPrepared finds XA transactions, which outlive their session and whose
+// locks would block what reset does.
+func (s *Server) checkPrepared(ctx context.Context) error {
 	prepared, err := s.DB.QueryContext(ctx, "XA RECOVER")
 	if err != nil {
 		return fmt.Errorf("reset %s: %w", s.Name, err)
@@ -191,7 +200,7 @@ func (c *Cluster) purge(ctx context.Context) error {
 				return err
 			}
 		}
-		if _, err := s.DB.ExecContext(ctx, "PURGE BINARY LOGS TO ?", end.File); err != nil {
+		if _, err := s.DB.ExecContext(ctx, "PURGE BINARY LOGS TO '"+end.File+"'"); err != nil {
 			return fmt.Errorf("purge binlogs of %s: %w", s.Name, err)
 		}
 	}

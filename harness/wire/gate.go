@@ -46,6 +46,7 @@ const (
 	// is no answer to: a prepare, a dump, a change of the user.
 	Swallow
 	// Cut closes both sides of a binlog stream before the event is delivered.
+	// In a Rule it is CutBefore.
 	Cut
 	// Observe only reports. Before: the command is on its way to the server.
 	Observe
@@ -148,7 +149,7 @@ func (r Rule) phase() Phase {
 	switch r.Action {
 	case CutAfter:
 		return After
-	case CutBefore, Swallow:
+	case CutBefore, Cut, Swallow:
 		return Before
 	default:
 		return r.Phase

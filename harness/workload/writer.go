@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -240,23 +241,5 @@ func (w *writer) values(all bool) history.Row {
 }
 
 func removed(from []int64, gone []int64) []int64 {
-	if len(gone) == 0 {
-		return from
-	}
-	kept := from[:0]
-	for _, id := range from {
-		if !contains(gone, id) {
-			kept = append(kept, id)
-		}
-	}
-	return kept
-}
-
-func contains(ids []int64, id int64) bool {
-	for _, x := range ids {
-		if x == id {
-			return true
-		}
-	}
-	return false
+	return slices.DeleteFunc(from, func(id int64) bool { return slices.Contains(gone, id) })
 }

@@ -1,0 +1,39 @@
+# Everything below needs Go and a running Docker engine, nothing else. The
+# server image is built on first use.
+
+GO ?= go
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+prove: ## the main job: the two bugs, our engine against its broken copies
+	$(GO) run ./cmd/rowproof run seam-after-sync copy-split-read-write
+
+test: lint ## everything: unit tests, servers, scenarios and their controls
+	$(GO) test -timeout 30m ./...
+
+stress: ## every scenario and control 20 times
+	$(GO) run ./cmd/rowproof run --repeat 20
+
+load: ## 2,000,000 rows under a steady write load: verdict, time, memory
+	$(GO) test ./scenarios -run '^$$' -bench Load -benchtime 1x -timeout 30m
+
+overhead: ## what the wire proxy and a cluster's start cost
+	$(GO) test ./harness/wire ./harness/topology -run '^$$' -bench . -timeout 10m
+
+fuzz: ## the wire protocol parser against broken packets, for a minute
+	$(GO) test ./harness/wire -run '^$$' -fuzz FuzzReader -fuzztime 60s
+
+lint: ## formatting and vet
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt these:"; echo "$$files"; exit 1; fi
+	$(GO) vet ./...
+
+build: ## bin/osc and bin/rowproof
+	$(GO) build -o bin/ ./cmd/...
+
+clean: ## remove built programs and stored runs
+	rm -rf bin reports/out
+
+.PHONY: help prove test stress load overhead fuzz lint build clean
