@@ -23,8 +23,9 @@ load: ## 2,000,000 rows under a steady write load: verdict, time, memory
 overhead: ## what the wire proxy and a cluster's start cost
 	$(GO) test ./harness/wire ./harness/topology -run '^$$' -bench . -timeout 10m
 
-fuzz: ## the wire protocol parser against broken packets, for a minute
-	$(GO) test ./harness/wire -run '^$$' -fuzz FuzzReader -fuzztime 60s
+fuzz: ## the wire protocol parsers against broken input, half a minute each
+	for f in FuzzPacketReader FuzzSession FuzzEvents; do \
+		$(GO) test ./harness/wire -run '^$$' -fuzz "^$$f$$" -fuzztime 30s || exit 1; done
 
 lint: ## formatting and vet
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt these:"; echo "$$files"; exit 1; fi

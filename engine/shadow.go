@@ -50,42 +50,52 @@ func (m *migration) claim(ctx context.Context) (err error) {
 // leftovers returns the tables of a run of ours that died, and refuses
 // tables of the same names that are somebody else's.
 func (m *migration) leftovers(ctx context.Context) ([]ddl.TableName, error) {
-	refuse := func(table ddl.TableName, why string) error {
-		return &ddl.Refusal{What: "table " + m.names.original.String(), Why: table.String() + " exists" + why,
-			Do: "look at it and drop or rename it"}
-	}
-	if old, err := m.server.Exists(ctx, m.names.old); err != nil || old {
-		if old {
-			err = refuse(m.names.old, ", the name that the old table is to have")
-		}
-		return nil, err
-	}
-	control, err := m.server.Exists(ctx, m.names.control)
+	old, err := m.server.Exists(ctx, m.names.old)
 	if err != nil {
 		return nil, err
 	}
-	if control {
-		comment, err := m.server.Comment(ctx, m.names.control)
-		if err != nil {
-			return nil, err
-		}
-		if comment != controlComment {
-			return nil, refuse(m.names.control, ", the name of the control table, and was not made by osc")
-		}
+	control, err := m.ourControl(ctx)
+	if err != nil {
+		return nil, err
 	}
 	shadow, err := m.server.Exists(ctx, m.names.shadow)
 	if err != nil {
 		return nil, err
 	}
 	switch {
+	case old && control && !shadow:
+		return nil, &ddl.Refusal{What: "table " + m.names.original.String(),
+			Why: "an earlier run of osc has swapped the tables and died before its clean-up: that migration is done",
+			Do:  fmt.Sprintf("drop %s, and %s when it is no longer needed", m.names.control, m.names.old)}
+	case old:
+		return nil, refuseName(m.names, m.names.old, ", the name that the old table is to have")
 	case shadow && !control:
-		return nil, refuse(m.names.shadow, ", the name of the shadow table, and was not left by a run of osc")
+		return nil, refuseName(m.names, m.names.shadow, ", the name of the shadow table, and was not left by a run of osc")
 	case shadow:
 		return []ddl.TableName{m.names.shadow, m.names.control}, nil
 	case control:
 		return []ddl.TableName{m.names.control}, nil
 	}
 	return nil, nil
+}
+
+// ourControl reports whether a control table of ours exists, and refuses a
+// table of that name that is somebody else's.
+func (m *migration) ourControl(ctx context.Context) (bool, error) {
+	exists, err := m.server.Exists(ctx, m.names.control)
+	if err != nil || !exists {
+		return false, err
+	}
+	comment, err := m.server.Comment(ctx, m.names.control)
+	if err == nil && comment != controlComment {
+		err = refuseName(m.names, m.names.control, ", the name of the control table, and was not made by osc")
+	}
+	return err == nil, err
+}
+
+func refuseName(n names, table ddl.TableName, why string) error {
+	return &ddl.Refusal{What: "table " + n.original.String(), Why: table.String() + " exists" + why,
+		Do: "look at it and drop or rename it"}
 }
 
 // makeShadow lets the server make the shadow: an empty copy of the original,

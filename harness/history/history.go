@@ -122,17 +122,19 @@ type Mark struct {
 	Data map[string]string `json:"data,omitempty"`
 }
 
-// Names of marks. The keys of Data are given behind each.
+// Names of marks. The keys of Data are given behind each; marks of the wire
+// also have conn, thread (the server's number of the connection) and, with a
+// step, occurrence.
 const (
-	MarkStepSent     = "step-sent"     // the subject sent a statement of a step: conn, occurrence
-	MarkStepReplied  = "step-replied"  // the server answered it: conn, occurrence, rows (JSON, the first few), error
+	MarkStepSent     = "step-sent"     // the subject sent a statement of a step
+	MarkStepReplied  = "step-replied"  // the server answered it: columns and rows (JSON, the first few), row_count, affected, error
 	MarkFaultFired   = "fault-fired"   // a planned fault took effect: fault
 	MarkFaultEnded   = "fault-ended"   // and ended: fault
 	MarkHeld         = "held"          // a gate holds the subject: gate
 	MarkReleased     = "released"      // and lets it go: gate
 	MarkBinlogged    = "binlogged"     // a transaction is in the binlog: op, gtid, file, pos, visible ("no")
 	MarkVisible      = "visible"       // a row became visible to readers: op, key
-	MarkStreamEvent  = "stream-event"  // an event passed to the subject: kind, file, pos, gtid, table
+	MarkStreamEvent  = "stream-event"  // an event passed to the subject: kind, file, start, pos, gtid, table, change
 	MarkServer       = "server"        // a server or replica thread started or stopped: what
 	MarkSubjectStart = "subject-start" // the child process runs: argv (no secrets)
 	MarkSubjectExit  = "subject-exit"  // it ended: code, signal

@@ -3,6 +3,7 @@ package topology_test
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -71,10 +72,13 @@ func TestEnsureImage(t *testing.T) {
 }
 
 func TestNoEngine(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts and never answers
+	must(t, err)
+	defer silent.Close()
 	for name, host := range map[string]string{
 		"ErrNoSocket":  "unix:///no/such/socket",
 		"ErrNobody":    "tcp://127.0.0.1:1",
-		"ErrSilence":   "tcp://198.51.100.1:2375", // an address that nobody has
+		"ErrSilence":   "tcp://" + silent.Addr().String(),
 		"ErrMalformed": "nonsense",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"rowproof/harness/topology"
 )
 
@@ -29,8 +31,9 @@ func TestPool(t *testing.T) {
 		c := get(t)
 		execute(t, c.Source().DB, "CREATE DATABASE rowproof", table, "INSERT rowproof.t VALUES (1)")
 		// A session that somebody forgot, in a transaction that would block the reset.
-		forgotten, err := sql.Open("mysql", c.Source().Config(topology.App(), "").FormatDSN())
+		connector, err := mysql.NewConnector(c.Source().Config(topology.App(), ""))
 		must(t, err)
+		forgotten := sql.OpenDB(connector)
 		defer forgotten.Close()
 		conn, err := forgotten.Conn(t.Context())
 		must(t, err)

@@ -105,13 +105,9 @@ func (s *Server) StartAgain(ctx context.Context, extra ...string) error {
 	if err := validateOptions("StartAgain", extra); err != nil {
 		return err
 	}
-	_, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		return fmt.Errorf("start %s: %w", s.Name, err)
-	}
 	// The port was ours a moment ago: whoever has it now gives it back soon.
 	extra = append([]string{"--port-open-timeout=10"}, extra...)
-	if err := s.start(ctx, port, extra); err != nil {
+	if err := s.start(ctx, extra); err != nil {
 		return fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	return nil
@@ -192,7 +188,7 @@ func (s *Server) boot(ctx context.Context) error {
 			return fmt.Errorf("start %s: %w", s.Name, err)
 		}
 		s.Addr = addr
-		if err := s.start(ctx, "3306", nil); err != nil {
+		if err := s.start(ctx, nil); err != nil {
 			return fmt.Errorf("start %s: %w", s.Name, err)
 		}
 		return nil
@@ -204,7 +200,7 @@ func (s *Server) boot(ctx context.Context) error {
 			return fmt.Errorf("start %s: %w", s.Name, err)
 		}
 		s.Addr = net.JoinHostPort("127.0.0.1", port)
-		if err = s.start(ctx, port, nil); err == nil {
+		if err = s.start(ctx, nil); err == nil {
 			return nil
 		}
 		if !errors.Is(err, errPortTaken) {
@@ -214,11 +210,14 @@ func (s *Server) boot(ctx context.Context) error {
 	return fmt.Errorf("start %s: %w", s.Name, err)
 }
 
-// start starts mysqld on a port and waits until it answers.
-func (s *Server) start(ctx context.Context, port string, extra []string) error {
-	bind := "127.0.0.1"
-	if s.box.engine.bridge {
-		bind = "0.0.0.0" // of the container; the host publishes it on loopback
+// start starts mysqld and waits until it answers at Addr.
+func (s *Server) start(ctx context.Context, extra []string) error {
+	bind, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		return err
+	}
+	if s.box.engine.bridge { // the container's own; the host publishes it at Addr
+		bind, port = "0.0.0.0", "3306"
 	}
 	// The name of this start: another server may answer on the port.
 	pidFile := "/rowproof/" + rand.Text() + ".pid"

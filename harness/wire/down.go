@@ -64,8 +64,11 @@ func (c *conn) login(server *packetReader) error {
 			seq = got
 			return nil
 		})
+		if isEndOfConn(err) {
+			return err
+		}
 		if err != nil {
-			return refused(err, seq+1, "HY000")
+			return refuse(seq+1, "HY000", err)
 		}
 		if p.payload()[0] == 0 { // before the client can send a command
 			if _, status, err := parseOK(p.payload()); err == nil {
