@@ -20,6 +20,18 @@ var semiSync = topology.Spec{Replicas: 1, SemiSync: true, GTID: true}
 // widen is an ALTER that no server can do in place, so every tool copies.
 const widen = "MODIFY val BIGINT NOT NULL DEFAULT 0"
 
+// unackedAtAttach is what the report did: writes wait for their ACKs while
+// the tool attaches, and get them once it has read its range, or waits.
+func unackedAtAttach(writes ...workload.Write) fault.Plan {
+	return fault.Plan{
+		fault.Before(step.Attach,
+			fault.StopIO(),
+			fault.WriteUnacked(writes...)),
+		fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
+			fault.StartIO()),
+	}
+}
+
 func TestSeamAfterSync(t *testing.T) {
 	table := fixtures.Pair()
 	suite.Run(t, harness.Scenario{
@@ -32,13 +44,7 @@ func TestSeamAfterSync(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: fault.Plan{
-			fault.Before(step.Attach,
-				fault.StopIO(),
-				fault.WriteUnacked(workload.Insert(table, row(1000, "late", 1)))),
-			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
-				fault.StartIO()),
-		},
+		Faults: unackedAtAttach(workload.Insert(table, row(1000, "late", 1))),
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -56,13 +62,7 @@ func TestSeamAfterSyncEmpty(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: fault.Plan{
-			fault.Before(step.Attach,
-				fault.StopIO(),
-				fault.WriteUnacked(workload.Insert(table, row(7, "first", 1)))),
-			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
-				fault.StartIO()),
-		},
+		Faults: unackedAtAttach(workload.Insert(table, row(7, "first", 1))),
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -81,16 +81,10 @@ func TestSeamAfterSyncUpdate(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: fault.Plan{
-			fault.Before(step.Attach,
-				fault.StopIO(),
-				fault.WriteUnacked(
-					workload.Update(table, "1", history.Row{"name": history.Text("changed")}),
-					workload.Delete(table, "2"),
-					workload.Move(table, "3", "1003"))),
-			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
-				fault.StartIO()),
-		},
+		Faults: unackedAtAttach(
+			workload.Update(table, "1", history.Row{"name": history.Text("changed")}),
+			workload.Delete(table, "2"),
+			workload.Move(table, "3", "1003")),
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
