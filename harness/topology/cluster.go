@@ -76,12 +76,11 @@ func (c *Cluster) start(ctx context.Context, image string) error {
 
 	joined := make([]error, len(c.replicas))
 	for n, r := range c.replicas {
-		link, dial, err := c.connect(ctx, r)
+		dial, err := c.connect(ctx, r)
 		if err != nil {
 			joined[n] = err
 			continue
 		}
-		c.links[r.Name] = link
 		wg.Go(func() { joined[n] = r.follow(ctx, c.source, dial, c.spec.GTID) })
 	}
 	wg.Wait()
@@ -109,17 +108,19 @@ func (c *Cluster) boot(ctx context.Context, image string, n int) (*Server, error
 }
 
 // connect opens the link of a replica and returns where the replica finds it.
-func (c *Cluster) connect(ctx context.Context, r *Server) (link *Link, dial string, err error) {
+func (c *Cluster) connect(ctx context.Context, r *Server) (dial string, err error) {
 	host, listen, err := r.box.owner(ctx)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
-	if link, err = newLink(listen, c.source.Addr); err != nil {
-		return nil, "", err
+	link, err := newLink(listen, c.source.Addr)
+	if err != nil {
+		return "", err
 	}
+	c.links[r.Name] = link
 	c.source.inbound = append(c.source.inbound, link)
 	_, port, err := net.SplitHostPort(link.Addr)
-	return link, net.JoinHostPort(host, port), err
+	return net.JoinHostPort(host, port), err
 }
 
 // Spec returns what the cluster was started from.

@@ -296,10 +296,13 @@ func TestRestart(t *testing.T) {
 	c := start(t, topology.Spec{Replicas: 1, SemiSync: true, GTID: true})
 	source, replica := c.Source(), c.Replicas()[0]
 	execute(t, source.DB, "CREATE DATABASE rowproof", table, "INSERT rowproof.t VALUES (1)")
-	addr := source.Addr
+	addr, db := source.Addr, source.DB
 
 	t.Run("OK", func(t *testing.T) {
 		must(t, source.Restart(within(t, patience), "--max-connections=99"))
+		if err := db.PingContext(t.Context()); err != nil {
+			t.Errorf("the pool from before the restart: %v", err)
+		}
 		if source.Addr != addr {
 			t.Errorf("the address is %s, was %s", source.Addr, addr)
 		}
@@ -342,6 +345,11 @@ func TestRestart(t *testing.T) {
 		must(t, c.WaitReplicated(within(t, patience)))
 		if got := query[int](t, replica.DB, "SELECT COUNT(*) FROM rowproof.t"); got != 2 {
 			t.Errorf("%d rows on the replica, want 2", got)
+		}
+	})
+	t.Run("ErrMalformedOption", func(t *testing.T) {
+		if err := replica.StartAgain(t.Context(), "port=1"); err == nil || !strings.Contains(err.Error(), "extra options") {
+			t.Errorf("got %v, want an error that names the extra options", err)
 		}
 	})
 	t.Run("ErrOption", func(t *testing.T) {

@@ -191,7 +191,7 @@ func (b *builder) follow(stream io.Reader) error {
 			case strings.HasPrefix(line, "Step "):
 				b.say("%s", line)
 				last = ""
-			case line != "" && !strings.HasPrefix(line, "--->"):
+			case line != "" && !strings.HasPrefix(line, "--->") && !strings.HasPrefix(line, "Removing intermediate"):
 				last = line
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,8 +103,8 @@ func (s *Server) Kill(ctx context.Context) error {
 // StartAgain starts a server that was killed or terminated and waits until it
 // answers. Extra options hold for this start alone.
 func (s *Server) StartAgain(ctx context.Context, extra ...string) error {
-	if err := validateOptions("StartAgain", extra); err != nil {
-		return err
+	if err := validateOptions("the extra options", extra); err != nil {
+		return fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	// The port was ours a moment ago: whoever has it now gives it back soon.
 	extra = append([]string{"--port-open-timeout=10"}, extra...)
@@ -187,7 +188,9 @@ func (s *Server) boot(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("start %s: %w", s.Name, err)
 		}
-		s.Addr = addr
+		if err := s.open(addr); err != nil {
+			return fmt.Errorf("start %s: %w", s.Name, err)
+		}
 		if err := s.start(ctx, nil); err != nil {
 			return fmt.Errorf("start %s: %w", s.Name, err)
 		}
@@ -199,7 +202,9 @@ func (s *Server) boot(ctx context.Context) error {
 		if port, err = freePort(ctx); err != nil {
 			return fmt.Errorf("start %s: %w", s.Name, err)
 		}
-		s.Addr = net.JoinHostPort("127.0.0.1", port)
+		if err = s.open(net.JoinHostPort("127.0.0.1", port)); err != nil {
+			break
+		}
 		if err = s.start(ctx, nil); err == nil {
 			return nil
 		}
@@ -221,14 +226,10 @@ func (s *Server) start(ctx context.Context, extra []string) error {
 	}
 	// The name of this start: another server may answer on the port.
 	pidFile := "/rowproof/" + rand.Text() + ".pid"
-	options := append([]string{"--bind-address=" + bind, "--port=" + port, "--pid-file=" + pidFile}, s.options...)
-	if err := s.box.start(ctx, append(options, extra...)); err != nil {
+	// These come last and win.
+	address := []string{"--bind-address=" + bind, "--port=" + port, "--pid-file=" + pidFile}
+	if err := s.box.start(ctx, slices.Concat(s.options, extra, address)); err != nil {
 		return err
-	}
-	if s.DB == nil || s.DB.Ping() != nil {
-		if err := s.openDB(); err != nil {
-			return err
-		}
 	}
 	return poll(ctx, "the server to answer", func() (bool, error) {
 		var got string
@@ -243,11 +244,14 @@ func (s *Server) start(ctx context.Context, extra []string) error {
 	})
 }
 
-// openDB opens the pool for the server's address.
-func (s *Server) openDB() error {
+// open gives the server its address, and opens the pool for it.
+func (s *Server) open(addr string) error {
 	if s.DB != nil {
-		s.DB.Close()
+		if err := s.DB.Close(); err != nil {
+			return fmt.Errorf("close database: %w", err)
+		}
 	}
+	s.Addr = addr
 	connector, err := mysql.NewConnector(s.Config(Root(), ""))
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)

@@ -55,16 +55,16 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("Spec.DataMegabytes is %d, want 0 or at least %d", s.DataMegabytes, minDataMegabytes)
 	}
 	return errors.Join(
-		validateOptions("Options", s.Options),
-		validateOptions("SourceOptions", s.SourceOptions),
-		validateOptions("ReplicaOptions", s.ReplicaOptions),
+		validateOptions("Spec.Options", s.Options),
+		validateOptions("Spec.SourceOptions", s.SourceOptions),
+		validateOptions("Spec.ReplicaOptions", s.ReplicaOptions),
 	)
 }
 
 func validateOptions(field string, options []string) error {
 	for _, o := range options {
 		if !strings.HasPrefix(o, "--") || strings.ContainsAny(o, "\r\n") {
-			return fmt.Errorf("Spec.%s has %q, want one option that starts with --", field, o)
+			return fmt.Errorf("%s has %q, want one option that starts with --", field, o)
 		}
 	}
 	return nil
