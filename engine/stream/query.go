@@ -43,27 +43,33 @@ func (r *reader) touches(schema, text string) bool {
 	if err != nil {
 		return true
 	}
-	statement, err := parser.Parse(text)
+	statement, err := parser.ParseStrictDDL(text)
 	if err != nil {
 		return true
 	}
 	found := false
 	_ = sqlparser.Walk(func(node sqlparser.SQLNode) (bool, error) {
-		name, ok := node.(sqlparser.TableName)
-		if !ok {
-			return true, nil
-		}
-		in := name.Qualifier.String()
-		if in == "" {
-			in = schema
-		}
-		if strings.EqualFold(in, r.cfg.Schema) &&
-			(strings.EqualFold(name.Name.String(), r.cfg.Original) || strings.EqualFold(name.Name.String(), r.cfg.Shadow)) {
-			found = true
+		switch node := node.(type) {
+		case sqlparser.TableName:
+			found = found || r.is(node, schema)
+		case *sqlparser.RenameTable: // Walk does not go into its pairs
+			for _, pair := range node.TablePairs {
+				found = found || r.is(pair.FromTable, schema) || r.is(pair.ToTable, schema)
+			}
 		}
 		return true, nil
 	}, statement)
 	return found
+}
+
+// is reports whether a name means the original or the shadow to a session
+// whose default schema is given.
+func (r *reader) is(name sqlparser.TableName, schema string) bool {
+	if in := name.Qualifier.String(); in != "" {
+		schema = in
+	}
+	return strings.EqualFold(schema, r.cfg.Schema) &&
+		(strings.EqualFold(name.Name.String(), r.cfg.Original) || strings.EqualFold(name.Name.String(), r.cfg.Shadow))
 }
 
 func drops(lower, what, schema string) bool {

@@ -1,0 +1,150 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rowproof/engine/ddl"
+)
+
+func TestMain(m *testing.M) {
+	// The SQL parser's logging library starts it at init, for good.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
+}
+
+func key(n int) ddl.Tuple { return ddl.Tuple{fmt.Sprint(n)} }
+
+func add(t *testing.T, q *queue, numbers ...int) {
+	t.Helper()
+	for _, n := range numbers {
+		if err := q.add(t.Context(), key(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func take(t *testing.T, q *queue, n int) []entry {
+	t.Helper()
+	batch, err := q.take(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return batch
+}
+
+func texts(batch []entry) string {
+	text := ""
+	for _, e := range batch {
+		text += e.text + " "
+	}
+	return text
+}
+
+// blocked reports that f is still waiting when its context ends.
+func blocked(t *testing.T, f func(context.Context) error) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	return errors.Is(f(ctx), context.DeadlineExceeded)
+}
+
+func TestQueue(t *testing.T) {
+	t.Run("OK/each key once, in order", func(t *testing.T) {
+		q := newQueue(1 << 20)
+		add(t, q, 3, 1, 3, 2, 1)
+		if got, want := texts(take(t, q, 10)), "3 1 2 "; got != want {
+			t.Errorf("batch: got %q, want %q", got, want)
+		}
+	})
+	t.Run("OK/a key that is being applied waits for its turn", func(t *testing.T) {
+		q := newQueue(1 << 20)
+		add(t, q, 1, 2)
+		first := take(t, q, 1)
+		add(t, q, 1) // it changed again meanwhile
+		if got, want := texts(take(t, q, 10)), "2 "; got != want {
+			t.Errorf("batch beside key 1: got %q, want %q", got, want)
+		}
+		if !blocked(t, func(ctx context.Context) error { _, err := q.take(ctx, 1); return err }) {
+			t.Error("key 1 was handed out twice at once")
+		}
+		q.done(first, nil)
+		if got, want := texts(take(t, q, 10)), "1 "; got != want {
+			t.Errorf("batch after key 1 was done: got %q, want %q", got, want)
+		}
+	})
+	t.Run("OK/settle waits for what came before it", func(t *testing.T) {
+		q := newQueue(1 << 20)
+		add(t, q, 1)
+		first := take(t, q, 1)
+		if !blocked(t, q.settle) {
+			t.Error("settled with key 1 under way")
+		}
+		settled := make(chan error, 1)
+		go func() { settled <- q.settle(t.Context()) }()
+		q.done(first, nil)
+		if err := <-settled; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("OK/settle does not wait for what comes after it", func(t *testing.T) {
+		q := newQueue(1 << 20)
+		add(t, q, 1)
+		q.done(take(t, q, 1), nil)
+		settled := make(chan error, 1)
+		go func() { settled <- q.settle(t.Context()) }()
+		if err := <-settled; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("OK/a locked key keeps settle waiting", func(t *testing.T) {
+		q := newQueue(1 << 20)
+		add(t, q, 1, 2)
+		batch := take(t, q, 2)
+		q.done(batch, batch[:1]) // key 1 is locked by somebody: again
+		if !blocked(t, q.settle) {
+			t.Error("settled while key 1 waits to be tried again")
+		}
+		q.done(take(t, q, 1), nil)
+		if err := q.settle(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("OK/add blocks while too much waits", func(t *testing.T) {
+		q := newQueue(3) // bytes: four keys of one digit go in, then it is over
+		add(t, q, 1, 2, 3, 4)
+		if !blocked(t, func(ctx context.Context) error { return q.add(ctx, key(5)) }) {
+			t.Error("a fifth key went in")
+		}
+		add(t, q, 1) // it waits already, and needs no room
+		take(t, q, 2)
+		add(t, q, 5)
+	})
+	t.Run("OK/pause", func(t *testing.T) {
+		q := newQueue(1 << 20)
+		add(t, q, 1, 2)
+		batch := take(t, q, 1)
+		if !blocked(t, q.pause) {
+			t.Error("paused while key 1 was being applied")
+		}
+		q.done(batch, nil)
+		if err := q.pause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !blocked(t, func(ctx context.Context) error { _, err := q.take(ctx, 1); return err }) {
+			t.Error("a key was handed out during the pause")
+		}
+		if got, want := texts(q.drain()), "2 "; got != want {
+			t.Errorf("drain: got %q, want %q", got, want)
+		}
+		q.resume()
+		add(t, q, 2)
+		if got, want := texts(take(t, q, 1)), "2 "; got != want {
+			t.Errorf("batch after the pause: got %q, want %q", got, want)
+		}
+	})
+}
