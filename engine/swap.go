@@ -56,6 +56,7 @@ func (m *migration) try(ctx context.Context) (began time.Time, err error) {
 		Wait:       m.cfg.CutOverWait,
 		Drain:      func(ctx context.Context) error { return m.markers.pass(ctx, "drain") },
 		Statements: m.lastChanges,
+		Expect:     m.stream.Expect,
 		Numbered:   numbered(m.plan.Shadow),
 	}
 	if n := m.alter.AutoIncrement; n != nil {

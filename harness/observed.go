@@ -147,14 +147,3 @@ func openDB(config *mysql.Config) (*sql.DB, error) {
 	}
 	return sql.OpenDB(connector), nil
 }
-
-// ensureImage builds the server image once per process, if it is missing.
-func (s *Suite) ensureImage(ctx context.Context) error {
-	s.image.Do(func() {
-		_, s.imageErr = topology.EnsureImage(ctx, phaseLines{s.events})
-	})
-	if s.imageErr != nil {
-		return fmt.Errorf("%w: %w", errEnvironment, s.imageErr)
-	}
-	return nil
-}

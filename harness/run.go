@@ -54,9 +54,6 @@ func (s *Suite) one(t testing.TB, scenario Scenario, v variant) *history.Record 
 	ctx, cancel := context.WithTimeout(t.Context(), scenario.limit())
 	defer cancel()
 	err := r.do(ctx)
-	if isEnvironment(err) {
-		s.environment(t, err)
-	}
 	if err != nil {
 		r.record.Observed.Errors = append(r.record.Observed.Errors, err.Error())
 	}
@@ -102,9 +99,6 @@ func (r *run) phase(name string) {
 // could not be carried through; what was seen until then is in the record.
 func (r *run) do(ctx context.Context) (err error) {
 	r.phase("starting the cluster")
-	if err := r.suite.ensureImage(ctx); err != nil {
-		return err
-	}
 	if r.cluster, err = r.suite.pool.Get(ctx, r.scenario.Cluster); err != nil {
 		return fmt.Errorf("start cluster: %w", err)
 	}
@@ -358,14 +352,4 @@ func hostPort(addr string) (string, int, error) {
 	}
 	port, err := strconv.Atoi(text)
 	return host, port, err
-}
-
-// phaseLines sends each line that is written to it as a phase of the suite.
-type phaseLines struct{ events *history.Events }
-
-func (p phaseLines) Write(data []byte) (int, error) {
-	for line := range strings.Lines(string(data)) {
-		p.events.Send(history.Event{Kind: history.EventPhase, Phase: strings.TrimSpace(line)})
-	}
-	return len(data), nil
 }

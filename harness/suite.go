@@ -1,13 +1,13 @@
 package harness
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -33,9 +33,6 @@ type Suite struct {
 	seed   uint64 // 0: a new one for each run
 	build  *subject.Build
 	pool   topology.Pool
-
-	image    sync.Once
-	imageErr error
 }
 
 // Main runs the tests of a package of scenarios with a new suite, and is all
@@ -47,6 +44,12 @@ func Main(m *testing.M, suite **Suite) int {
 		return 1
 	}
 	*suite = s
+	// Once and in one line, not once for each test.
+	if err := s.ensureImage(context.Background()); err != nil {
+		s.events.Send(history.Event{Kind: history.EventEnvironment, Error: err.Error()})
+		fmt.Fprintln(os.Stderr, "rowproof:", err)
+		return 1
+	}
 	status := m.Run()
 	if err := s.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "rowproof: clean up:", err)
@@ -173,17 +176,24 @@ func (s *Suite) newSeed() uint64 {
 	return s.seed
 }
 
-// environment reports that the machine can't run scenarios: one line, and
-// the end of the test.
-func (s *Suite) environment(t testing.TB, err error) {
-	t.Helper()
-	s.events.Send(history.Event{Kind: history.EventEnvironment, Error: err.Error()})
-	t.Fatal(err)
+// ensureImage builds the server image if it is missing, which is the first
+// thing that needs a Docker engine.
+func (s *Suite) ensureImage(ctx context.Context) error {
+	if s.list {
+		return nil
+	}
+	if _, err := topology.EnsureImage(ctx, phaseLines{s.events}); err != nil {
+		return fmt.Errorf("this machine can't run scenarios: %w", err)
+	}
+	return nil
 }
 
-// errEnvironment marks what is wrong with the machine, not with the code.
-var errEnvironment = errors.New("this machine can't run scenarios")
+// phaseLines sends each line that is written to it as a phase of the suite.
+type phaseLines struct{ events *history.Events }
 
-func isEnvironment(err error) bool {
-	return errors.Is(err, topology.ErrNoEngine) || errors.Is(err, errEnvironment)
+func (p phaseLines) Write(data []byte) (int, error) {
+	for line := range strings.Lines(string(data)) {
+		p.events.Send(history.Event{Kind: history.EventPhase, Phase: strings.TrimSpace(line)})
+	}
+	return len(data), nil
 }

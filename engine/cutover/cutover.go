@@ -35,6 +35,10 @@ type Swap struct {
 	Drain      func(ctx context.Context) error
 	Statements func() []string
 
+	// Expect hears of each statement that changes a definition before it is
+	// run, word for word as the binlog will have it.
+	Expect func(statement string)
+
 	// NextNumber, if set, is the AUTO_INCREMENT that the ALTER asks for. At
 	// 0 the original's goes over.
 	NextNumber uint64
@@ -67,9 +71,8 @@ func (s Swap) Try(ctx context.Context) error {
 	if err := s.finish(ctx, conn); err != nil {
 		return errors.Join(err, s.unlock(ctx, conn), s.withdraw(ctx, conn, presence))
 	}
-	query := fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s",
-		s.Original.Quoted(), s.Old.Quoted(), s.Shadow.Quoted(), s.Original.Quoted())
-	_, err = conn.ExecContext(ctx, mysql.Step("rename", query))
+	err = s.define(ctx, conn, mysql.Step("rename", fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s",
+		s.Original.Quoted(), s.Old.Quoted(), s.Shadow.Quoted(), s.Original.Quoted())))
 	if mysql.ErrorNumber(err) != 0 && !mysql.ConnectionLost(err) {
 		return errors.Join(fmt.Errorf("swap tables: %w", err), s.unlock(ctx, conn), s.withdraw(ctx, conn, presence))
 	}
@@ -80,6 +83,13 @@ func (s Swap) Try(ctx context.Context) error {
 	_ = s.unlock(ctx, conn)
 	_ = s.withdraw(ctx, conn, presence)
 	return nil
+}
+
+// define runs a statement that changes a definition.
+func (s Swap) define(ctx context.Context, conn *sql.Conn, statement string) error {
+	s.Expect(statement)
+	_, err := conn.ExecContext(ctx, statement)
+	return err
 }
 
 // announce takes an advisory lock in the session that will do the swap: as
@@ -166,8 +176,7 @@ func (s Swap) carryNumber(ctx context.Context, conn *sql.Conn) error {
 	if err != nil || have >= want {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", s.Shadow.Quoted(), want))
-	return err
+	return s.define(ctx, conn, mysql.Step("apply", fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", s.Shadow.Quoted(), want)))
 }
 
 func (s Swap) unlock(ctx context.Context, conn *sql.Conn) error {

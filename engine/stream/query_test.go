@@ -10,6 +10,7 @@ import (
 func TestQuery(t *testing.T) {
 	s := New(Config{Schema: "shop", Original: "orders", Shadow: "_orders_new"}, Handler{})
 	r := &reader{Stream: s, file: "binlog.000001"}
+	s.Expect("/* osc:rename */ RENAME TABLE shop.orders TO shop._orders_old")
 	s.boundary.Store(&Position{File: "binlog.000001", Pos: 4})
 	for _, c := range []struct {
 		schema, text string
@@ -25,6 +26,7 @@ func TestQuery(t *testing.T) {
 		{"other", "INSERT INTO orders VALUES (1)", ""},
 		{"shop", "CREATE TABLE notes (text TEXT COMMENT 'about orders')", ""},
 		{"shop", "DROP DATABASE other", ""},
+		{"shop", "/* osc:rename */ RENAME TABLE shop.orders TO shop._orders_old", ""}, // our own
 
 		{"shop", "ALTER TABLE orders ADD COLUMN a INT", "a definition change of orders"},
 		{"shop", "alter table `Orders` add column a int", "a definition change"},

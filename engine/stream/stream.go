@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,7 @@ type Stream struct {
 	cfg      Config
 	handler  Handler
 	boundary atomic.Pointer[Position]
+	expected sync.Map // statement -> true
 }
 
 // New returns a stream that has not started.
@@ -55,6 +57,11 @@ func (s *Stream) Position() Position {
 	}
 	return Position{}
 }
+
+// Expect announces a statement that the caller itself is about to run on the
+// original or the shadow, to the letter: it may come through the stream
+// before the server has answered it, and must not stop the stream.
+func (s *Stream) Expect(statement string) { s.expected.Store(statement, true) }
 
 // ErrOtherServer means that another server answers at the source's address.
 var ErrOtherServer = errors.New("another server answers at this address")
