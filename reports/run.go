@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"strconv"
 
 	"rowproof/harness/check"
@@ -147,10 +148,12 @@ func (r Run) number() int {
 	return n
 }
 
-// compareRuns orders runs by scenario, the control last, repeats in order.
+// compareRuns orders runs by scenario, mutants last and after them the
+// control, repeats in order.
 func compareRuns(a, b Run) int {
 	return cmp.Or(
 		cmp.Compare(a.Record.Scenario, b.Record.Scenario),
+		compareBool(isMutant(a), isMutant(b)),
 		compareBool(a.Record.Control, b.Record.Control),
 		cmp.Compare(a.Record.Subject, b.Record.Subject),
 		compareBool(a.Record.Verify, b.Record.Verify),
@@ -158,6 +161,8 @@ func compareRuns(a, b Run) int {
 		cmp.Compare(a.Dir, b.Dir),
 	)
 }
+
+func isMutant(r Run) bool { return strings.HasPrefix(r.Record.Subject, "mutant:") }
 
 func compareBool(a, b bool) int {
 	switch {

@@ -57,18 +57,22 @@ func (s *Site) writeUnacked(ctx context.Context, w workload.Write) error {
 	s.Recorder.Mark(history.Mark{Lane: "source", Name: history.MarkBinlogged, Text: w.SQL, Data: map[string]string{
 		"op": strconv.Itoa(pending.ID), "gtid": gtid, "file": end.File, "pos": strconv.FormatUint(end.Pos, 10), "visible": "no",
 	}})
-	s.watch(ctx, func(ctx context.Context) { s.markVisible(ctx, w, pending.ID) })
+	s.watch(ctx, func(ctx context.Context) { s.markVisible(ctx, w, pending) })
 	return nil
 }
 
-// markVisible waits until a plain read shows the write, and marks that.
-func (s *Site) markVisible(ctx context.Context, w workload.Write, op int) {
+// markVisible waits until a plain read shows the write, and marks that. Once
+// the write has returned it is visible, so only one more look is worth it:
+// the row may have been lost in between.
+func (s *Site) markVisible(ctx context.Context, w workload.Write, p *workload.Pending) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	for returned := false; !returned; {
 		select {
 		case <-ctx.Done():
 			return
+		case <-p.Done():
+			returned = true
 		case <-tick.C:
 		}
 		shown, err := s.shown(ctx, w)
@@ -77,7 +81,7 @@ func (s *Site) markVisible(ctx context.Context, w workload.Write, op int) {
 		}
 		if shown {
 			s.Recorder.Mark(history.Mark{Lane: "source", Name: history.MarkVisible, Text: w.SQL, Data: map[string]string{
-				"op": strconv.Itoa(op), "key": string(w.Changes[0].Key),
+				"op": strconv.Itoa(p.ID), "key": string(w.Changes[0].Key),
 			}})
 			return
 		}
