@@ -13,8 +13,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"strconv"
+	"strings"
 
 	"rowproof/harness/check"
 	"rowproof/harness/history"
