@@ -16,7 +16,7 @@ import (
 // The position may lie behind a transaction that no reader sees yet. Its
 // events will not come; the locking reads of the copy wait for it instead.
 func (m *migration) attach(ctx context.Context) error {
-	position, err := stream.Current(ctx, m.server, m.cfg.GTID)
+	position, err := stream.Current(ctx, m.server, m.cfg.Stream.GTID)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (m *migration) attach(ctx context.Context) error {
 	ready := make(chan struct{})
 	m.stream = stream.New(stream.Config{
 		Server:   m.server,
-		ServerID: m.cfg.ServerID,
+		ServerID: m.cfg.Stream.ServerID,
 		Schema:   m.names.original.Schema,
 		Original: m.names.original.Name,
 		Shadow:   m.names.shadow.Name,
@@ -55,7 +55,7 @@ func (m *migration) attach(ctx context.Context) error {
 // sentinel is a second belt: it shows that the stream is alive and was
 // attached before now.
 func (m *migration) sentinel(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, m.cfg.SentinelWait)
+	limited, cancel := context.WithTimeout(ctx, m.cfg.Stream.SentinelWait)
 	defer cancel()
 	if err := m.markers.pass(limited, "sentinel"); err != nil {
 		return fmt.Errorf("check the binlog stream: %w", err)

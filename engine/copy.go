@@ -12,7 +12,7 @@ import (
 // copy copies every chunk, the last one with an open end.
 func (m *migration) copy(ctx context.Context) error {
 	m.progress.begin("copying", m.estimate(ctx))
-	chunks := backfill.NewChunker(m.server, m.plan, "copy-next", m.cfg.ChunkSize)
+	chunks := backfill.NewChunker(m.server, m.plan, "copy-next", m.cfg.Copy.ChunkSize)
 	copier := backfill.Copier{Server: m.server, Plan: m.plan, Keys: m.writer.Write, Log: m.cfg.Log}
 	for {
 		chunk, ok, err := chunks.Next(ctx)
@@ -53,14 +53,14 @@ func (m *migration) verify(ctx context.Context) error {
 		m.cfg.Log.Warn("column is not compared: no expression converts as the ALTER does", "column", column)
 	}
 	m.progress.begin("verifying", m.summary.Rows)
-	chunks := backfill.NewChunker(m.server, m.plan, "verify", m.cfg.ChunkSize)
+	chunks := backfill.NewChunker(m.server, m.plan, "verify", m.cfg.Copy.ChunkSize)
 	next := func(ctx context.Context) (ddl.Range, bool, error) {
 		chunk, ok, err := chunks.Next(ctx)
 		return chunk.Range, ok, err
 	}
 	v := checksum.Verifier{
 		Server: m.server, Plan: m.plan, Next: next, Settle: m.settle,
-		Done: func() { m.progress.add(int64(m.cfg.ChunkSize)) },
+		Done: func() { m.progress.add(int64(m.cfg.Copy.ChunkSize)) },
 	}
 	if err := v.Verify(ctx); err != nil {
 		return fmt.Errorf("verify: %w", err)

@@ -26,7 +26,7 @@ func (m *migration) cutOver(ctx context.Context) error {
 			m.swapped = true
 			return nil
 		}
-		if !errors.Is(err, cutover.ErrBusy) || m.summary.Tries >= m.cfg.CutOverTries || ctx.Err() != nil {
+		if !errors.Is(err, cutover.ErrBusy) || m.summary.Tries >= m.cfg.CutOver.Tries || ctx.Err() != nil {
 			return fmt.Errorf("cut over (try %d): %w", m.summary.Tries, err)
 		}
 		m.cfg.Log.Warn("cut-over waits", "try", m.summary.Tries, "again in", pause, "reason", err)
@@ -53,7 +53,7 @@ func (m *migration) try(ctx context.Context) (began time.Time, err error) {
 	began = time.Now()
 	swap := cutover.Swap{
 		Server: m.server, Original: m.names.original, Shadow: m.names.shadow, Old: m.names.old,
-		Wait:       m.cfg.CutOverWait,
+		Wait:       m.cfg.CutOver.Wait,
 		Drain:      func(ctx context.Context) error { return m.markers.pass(ctx, "drain") },
 		Statements: m.lastChanges,
 		Expect:     m.stream.Expect,

@@ -84,25 +84,11 @@ func (o *options) command(migrate func(context.Context) error) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return &engine.UsageError{Problem: err.Error() + "; see osc --help"}
 	})
-	c, f := &o.cfg, cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&c.Server.Host, "host", "127.0.0.1", "host of the source")
-	f.Uint16Var(&c.Server.Port, "port", 3306, "port of the source")
-	f.StringVar(&c.Server.Socket, "socket", "", "unix socket of the source, instead of host and port")
-	f.StringVar(&c.Server.User, "user", os.Getenv("USER"), "user to connect as")
-	f.BoolVar(&o.askPass, "ask-pass", false, "ask for the password")
-	f.StringVar(&c.Server.Schema, "database", "", "schema of the table")
-	f.StringVar(&c.Table, "table", "", "table to migrate")
-	f.StringVar(&c.Alter, "alter", "", "what follows ALTER TABLE t")
-	f.BoolVar(&c.Execute, "execute", false, "do it; without this flag everything is checked and nothing is changed")
-	f.StringVar((*string)(&c.Verify), "verify", "on", "compare both tables before the cut-over: on or off")
-	f.BoolVar(&c.DropOld, "ok-to-drop-table", false, "drop the old table at the end (default: it stays as _TABLE_old)")
-	f.BoolVar(&c.GTID, "gtid", false, "follow the binary log by GTIDs instead of file and position")
-	f.IntVar(&c.ChunkSize, "chunk-size", 1000, "rows copied by one statement, up to 100000")
-	f.IntVar(&o.lockWait, "cut-over-lock-timeout-seconds", 3, "for how long one cut-over may keep writers waiting, 1 to 60")
-	f.IntVar(&c.CutOverTries, "default-retries", 60, "how often a cut-over is tried")
-	f.Uint32Var(&c.ServerID, "replica-server-id", 0, "replica id to read the binary log with; 0 picks one")
-	f.BoolVar(&o.verbose, "verbose", false, "log more")
+	groups := o.groups()
+	for _, g := range groups {
+		cmd.Flags().AddFlagSet(g.flags)
+	}
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return usage(cmd, groups) })
 	return cmd
 }
 
@@ -110,7 +96,7 @@ func (o *options) migrate(ctx context.Context) (engine.Summary, error) {
 	if o.lockWait < 1 {
 		return engine.Summary{}, &engine.UsageError{Problem: "--cut-over-lock-timeout-seconds: want 1 to 60"}
 	}
-	o.cfg.CutOverWait = time.Duration(o.lockWait) * time.Second
+	o.cfg.CutOver.Wait = time.Duration(o.lockWait) * time.Second
 	if err := o.cfg.Validate(); err != nil {
 		return engine.Summary{}, err
 	}
