@@ -20,6 +20,12 @@ stress: ## every scenario and control 20 times
 load: ## 2,000,000 rows under a steady write load: verdict, time, memory
 	$(GO) test ./scenarios -run '^$$' -bench Load -benchtime 1x -timeout 30m
 
+bench: ## time osc beside the server's own ALTER and other tools (BENCH="--rows 100000 --repeat 1")
+	$(GO) run ./cmd/rowproof bench $(BENCH)
+
+kills: ## osc is killed at 50 random moments of a migration under load, and resumed
+	ROWPROOF_KILLS=50 $(GO) test ./cmd/osc -run TestKilledAtRandom -v -timeout 30m
+
 overhead: ## what the wire proxy and a cluster's start cost
 	$(GO) test ./harness/wire ./harness/topology -run '^$$' -bench . -timeout 10m
 
@@ -37,4 +43,4 @@ build: ## bin/osc and bin/rowproof
 clean: ## remove built programs and stored runs
 	rm -rf bin reports/out
 
-.PHONY: help prove test stress load overhead fuzz lint build clean
+.PHONY: help prove test stress load bench kills overhead fuzz lint build clean

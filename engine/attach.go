@@ -16,7 +16,7 @@ import (
 // The position may lie behind a transaction that no reader sees yet. Its
 // events will not come; the locking reads of the copy wait for it instead.
 func (m *migration) attach(ctx context.Context) error {
-	position, err := stream.Current(ctx, m.server, m.cfg.Stream.GTID)
+	position, err := m.attachAt(ctx)
 	if err != nil {
 		return err
 	}
@@ -25,6 +25,11 @@ func (m *migration) attach(ctx context.Context) error {
 	m.writer = apply.NewWriter(m.server, m.plan)
 	m.applier = apply.New(m.writer, apply.Config{Log: m.cfg.Log})
 	ready := make(chan struct{})
+	var met <-chan struct{}
+	if m.resumed != nil {
+		met = m.markers.await(m.resumed.Token)
+	}
+	m.reached.passed(position, m.applier.Mark())
 	m.stream = stream.New(stream.Config{
 		Server:   m.server,
 		ServerID: m.cfg.Stream.ServerID,
@@ -32,10 +37,12 @@ func (m *migration) attach(ctx context.Context) error {
 		Original: m.names.original.Name,
 		Shadow:   m.names.shadow.Name,
 		Control:  m.names.control.Name,
+		Resumed:  m.resumed != nil,
 		Columns:  len(m.plan.Original.Columns),
 		Key:      m.plan.Key.Ordinals(),
 		Log:      m.cfg.Log,
-	}, stream.Handler{Changed: m.changed, Marker: m.markers.passed, Ready: sync.OnceFunc(func() { close(ready) })})
+	}, stream.Handler{Changed: m.changed, Marker: m.markers.passed, Ready: sync.OnceFunc(func() { close(ready) }),
+		Boundary: func(p stream.Position) { m.reached.passed(p, m.applier.Mark()) }})
 
 	m.background = newBackground(ctx)
 	ctx = m.background.ctx
@@ -43,13 +50,27 @@ func (m *migration) attach(ctx context.Context) error {
 	m.background.run(m.applier.Run)
 	m.background.run(m.lock.Watch)
 	m.background.run(m.report)
+	m.background.run(m.throttle.Run)
+	m.background.run(m.serve)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-ready:
 	}
 	m.cfg.Log.Info("attached to the binlog", "at", position.String())
-	return m.sentinel(ctx)
+	if err := m.sentinel(ctx); err != nil {
+		return err
+	}
+	return m.firstCheckpoint(ctx, position, met)
+}
+
+// attachAt is the end of the binlog, or the place that a resumed run had
+// reached: between the two lie the changes that nobody has applied.
+func (m *migration) attachAt(ctx context.Context) (stream.Position, error) {
+	if m.resumed != nil {
+		return m.position(), nil
+	}
+	return stream.Current(ctx, m.server, m.cfg.Stream.GTID)
 }
 
 // sentinel is a second belt: it shows that the stream is alive and was
@@ -63,12 +84,12 @@ func (m *migration) sentinel(ctx context.Context) error {
 	return nil
 }
 
-func (m *migration) changed(ctx context.Context, values []any) error {
+func (m *migration) changed(ctx context.Context, values []any, gone bool) error {
 	key, err := m.plan.Key.KeyTuple(values)
 	if err != nil {
 		return err
 	}
-	return m.applier.Changed(ctx, key)
+	return m.applier.Changed(ctx, key, gone)
 }
 
 // readSpan reads the range of keys to copy.

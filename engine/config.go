@@ -3,10 +3,12 @@ package engine
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
 	"rowproof/engine/mysql"
+	"rowproof/engine/throttle"
 )
 
 // Config says what to migrate and how. Server, Table and Alter are needed;
@@ -20,12 +22,19 @@ type Config struct {
 	Verify  Verify // compare the tables before the cut-over
 	DropOld bool   // drop the old table at the end instead of keeping it
 
+	// AttemptInstant lets the server run the ALTER by itself where it can do
+	// so at once, without touching a row.
+	AttemptInstant bool
+
+	Checkpoint CheckpointConfig
+
 	Stream  StreamConfig
 	Copy    CopyConfig
 	CutOver CutOverConfig
 
-	ProgressEvery time.Duration // between progress lines; 0 means 5 s
-	Log           *slog.Logger
+	Throttle ThrottleConfig
+	Operator OperatorConfig
+	Log      *slog.Logger
 }
 
 // StreamConfig says how the binlog is followed.
@@ -37,14 +46,55 @@ type StreamConfig struct {
 
 // CopyConfig says how rows are copied.
 type CopyConfig struct {
-	ChunkSize int // rows copied by one statement; 0 means 1000
+	ChunkSize int // rows copied by one statement; 0 fits it to the time a chunk takes
+	Threads   int // statements that copy at once; 0 means 2
+
+	// DeferIndexes builds plain secondary indexes after the copy. A replica
+	// builds them too, and applies nothing else meanwhile.
+	DeferIndexes bool
+}
+
+// CheckpointConfig says how a run can be taken up by a later one.
+type CheckpointConfig struct {
+	Every  time.Duration // between two checkpoints; 0 means 5 s
+	Keep   bool          // leave shadow and checkpoint also when the run is interrupted or fails
+	Resume bool          // go on from the checkpoint of an earlier run; implies Keep
 }
 
 // CutOverConfig says how the tables are swapped.
 type CutOverConfig struct {
 	Wait  time.Duration // how long one try may keep writers waiting; 0 means 3 s
 	Tries int           // 0 means 60
+
+	// MaxPause bounds the pause between two tries, which doubles from a
+	// second on; 0 means 30 s.
+	MaxPause time.Duration
+
+	// PostponeFile, if set, is made when the migration starts. While it is
+	// there, the tables are not swapped.
+	PostponeFile string
 }
+
+// ThrottleConfig says when the copy waits for the application.
+type ThrottleConfig struct {
+	throttle.Limits
+	Replicas []string // host or host:port of those that must not lag
+}
+
+// OperatorConfig says who follows and steers the migration.
+type OperatorConfig struct {
+	// Socket is the path of the control socket. Empty means
+	// control.DefaultPath, NoSocket none.
+	Socket string
+
+	Every    time.Duration    // between two calls of Progress; 0 means 5 s
+	Progress func(Status)     // nil: a log line
+	Asked    <-chan os.Signal // each makes a call of Answer
+	Answer   func(Status)
+}
+
+// NoSocket is the Socket of a migration that nobody can steer.
+const NoSocket = "off"
 
 // Verify says whether original and shadow are compared before the cut-over.
 type Verify string
@@ -72,21 +122,36 @@ func (c Config) Validate() error {
 	case c.Verify != "" && c.Verify != VerifyOn && c.Verify != VerifyOff:
 		return &UsageError{fmt.Sprintf("--verify=%s: want on or off", c.Verify)}
 	case c.Copy.ChunkSize < 0 || c.Copy.ChunkSize > 100_000:
-		return &UsageError{fmt.Sprintf("--chunk-size=%d: want 1 to 100000 rows", c.Copy.ChunkSize)}
+		return &UsageError{fmt.Sprintf("--chunk-size=%d: want 1 to 100000 rows, or 0", c.Copy.ChunkSize)}
+	case c.Copy.Threads < 0 || c.Copy.Threads > 16:
+		return &UsageError{fmt.Sprintf("--threads=%d: want 1 to 16", c.Copy.Threads)}
+	case c.Checkpoint.Every < 0 || c.Checkpoint.Every > time.Hour:
+		return &UsageError{fmt.Sprintf("--checkpoint-seconds=%v: want more than 0, up to 3600", c.Checkpoint.Every.Seconds())}
 	case c.CutOver.Wait < 0 || c.CutOver.Wait > time.Minute:
 		return &UsageError{fmt.Sprintf("--cut-over-lock-timeout-seconds=%v: want 1 to 60", c.CutOver.Wait.Seconds())}
+	case c.CutOver.MaxPause < 0:
+		return &UsageError{fmt.Sprintf("--exponential-backoff-max-interval=%v: want 1 or more", c.CutOver.MaxPause.Seconds())}
 	}
-	return nil
+	if err := c.Throttle.Validate(); err != nil {
+		return &UsageError{"--" + err.Error()}
+	}
+	if err := c.Server.TLS.Validate(); err != nil {
+		return &UsageError{err.Error()}
+	}
+	_, err := c.replicas()
+	return err
 }
 
 func (c Config) withDefaults() Config {
 	setDefault(&c.Verify, VerifyOn)
-	setDefault(&c.Copy.ChunkSize, 1000)
+	setDefault(&c.Copy.Threads, 2)
+	setDefault(&c.Checkpoint.Every, 5*time.Second)
 	setDefault(&c.CutOver.Wait, 3*time.Second)
 	setDefault(&c.CutOver.Tries, 60)
 	setDefault(&c.Stream.SentinelWait, time.Hour)
 	setDefault(&c.Stream.ServerID, defaultServerID())
-	setDefault(&c.ProgressEvery, 5*time.Second)
+	setDefault(&c.CutOver.MaxPause, 30*time.Second)
+	setDefault(&c.Operator.Every, 5*time.Second)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

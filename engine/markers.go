@@ -32,12 +32,8 @@ func newMarkers(s *mysql.Server, table ddl.TableName) *markers {
 // pass writes a marker in the name of a step and returns when it has come
 // through the stream.
 func (m *markers) pass(ctx context.Context, step string) error {
-	m.mu.Lock()
-	m.number++
-	token := fmt.Sprintf("%s-%d", m.run, m.number)
-	seen := make(chan struct{})
-	m.wanted[token] = seen
-	m.mu.Unlock()
+	token := m.token()
+	seen := m.await(token)
 	defer func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -53,6 +49,24 @@ func (m *markers) pass(ctx context.Context, step string) error {
 	case <-seen:
 		return nil
 	}
+}
+
+// token returns one that no other row of the control table has had.
+func (m *markers) token() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.number++
+	return fmt.Sprintf("%s-%d", m.run, m.number)
+}
+
+// await returns a channel that is closed when the token has come through the
+// stream.
+func (m *markers) await(token string) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seen := make(chan struct{})
+	m.wanted[token] = seen
+	return seen
 }
 
 // passed is told every token that the stream finds.

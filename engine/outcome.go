@@ -12,6 +12,7 @@ import (
 type Summary struct {
 	Executed  bool          `json:"executed"` // false: only checked
 	Table     string        `json:"table"`
+	Instant   bool          `json:"instant"`             // the server did it with ALGORITHM=INSTANT, no row was copied
 	OldTable  string        `json:"old_table,omitempty"` // empty if it was dropped
 	Rows      int64         `json:"rows_copied"`
 	Chunks    int           `json:"chunks"`

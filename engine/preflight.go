@@ -16,11 +16,13 @@ import (
 func (m *migration) preflight(ctx context.Context) error {
 	for _, check := range []func(context.Context) error{
 		m.checkServer,
+		m.checkPrivileges, // first: other checks read what only some may read
 		m.checkBinlog,
-		m.checkPrivileges,
 		m.checkAlter,
 		m.checkTable,
 		m.checkNames,
+		m.checkThrottle,
+		m.checkRoom,
 	} {
 		if err := check(ctx); err != nil {
 			return err
@@ -41,23 +43,6 @@ func (m *migration) checkServer(ctx context.Context) error {
 	}
 	if readOnly {
 		return &ddl.Refusal{What: "server " + m.cfg.Server.Address(), Why: "it is read-only", Do: "connect to the source"}
-	}
-	return nil
-}
-
-func (m *migration) checkBinlog(ctx context.Context) error {
-	var enabled bool
-	var format string
-	err := m.server.DB.QueryRowContext(ctx, mysql.Step("preflight", "SELECT @@global.log_bin, @@global.binlog_format")).Scan(&enabled, &format)
-	switch {
-	case err != nil:
-		return fmt.Errorf("read binlog settings: %w", err)
-	case !enabled:
-		return &ddl.Refusal{What: "server " + m.cfg.Server.Address(), Why: "its binary log is off (log_bin=OFF), so changes can't be followed",
-			Do: "start the server with log_bin"}
-	case format != "ROW":
-		return &ddl.Refusal{What: "binlog_format=" + format, Why: "changes logged as statements name no rows",
-			Do: "SET GLOBAL binlog_format=ROW and let every session reconnect"}
 	}
 	return nil
 }
@@ -84,7 +69,7 @@ func (m *migration) checkPrivileges(ctx context.Context) error {
 		}
 	}
 	for _, p := range neededInSchema {
-		if !have.Global[p] && !have.Schema[p] {
+		if !have.InSchema(p) {
 			missing = append(missing, p+" ON "+ddl.QuoteIdent(m.names.original.Schema)+".*")
 		}
 	}
@@ -175,13 +160,22 @@ func (m *migration) checkTable(ctx context.Context) error {
 	}
 	// Without the shadow, whose columns only the server can tell, the table is
 	// planned onto itself: does it have a key that serves at all?
-	_, err = ddl.NewPlan(table, table, ddl.Alter{})
-	return err
+	if _, err = ddl.NewPlan(table, table, ddl.Alter{}); err != nil {
+		return err
+	}
+	checks, err := ddl.NewChecks(table, m.names.shadow, m.names.old)
+	if err != nil {
+		return err
+	}
+	return checks.Refuse(m.alter)
 }
 
 // checkNames refuses a table whose names are taken. What a run of ours has
 // left counts as free: claim removes it.
 func (m *migration) checkNames(ctx context.Context) error {
+	if m.cfg.Checkpoint.Resume {
+		return m.loadCheckpoint(ctx)
+	}
 	_, err := m.leftovers(ctx)
 	return err
 }

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"rowproof/engine/apply"
+	"rowproof/engine/checkpoint"
 	"rowproof/engine/ddl"
 	"rowproof/engine/mysql"
 	"rowproof/engine/stream"
+	"rowproof/engine/throttle"
 )
 
 // Run migrates a table, or with Config.Execute off checks whether it could.
@@ -33,10 +35,13 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	m.summary.Executed = true
 	err = m.phases(ctx, []phase{
 		{"claim the table", m.claim},
+		{"open the control socket", m.openControl},
+		{"try an instant ALTER", m.tryInstant},
 		{"make the shadow table", m.makeShadow},
 		{"attach to the binlog", m.attach},
 		{"read the range of keys", m.readSpan},
 		{"copy", m.copy},
+		{"build secondary indexes", m.buildIndexes},
 		{"verify", m.verify},
 		{"cut over", m.cutOver},
 	})
@@ -64,11 +69,22 @@ type migration struct {
 	made   []ddl.TableName // claim, makeShadow
 	plan   ddl.Plan        // makeShadow
 
+	replicas []*mysql.Server    // preflight
+	throttle *throttle.Throttle // preflight
+	operator operator           // openControl
+
 	background *background // attach: what runs beside the phases from here on
 	stream     *stream.Stream
 	writer     *apply.Writer
 	applier    *apply.Applier
 	markers    *markers
+
+	deferred []ddl.Index // makeShadow: secondary indexes to build after the copy
+	wanted   string      // makeShadow: the shadow's definition with them
+
+	resumed   *checkpoint.Document // claim, with Config.Checkpoint.Resume: what to go on from
+	reached   reached              // attach, copy
+	resumable bool                 // claim, attach: a checkpoint is there
 
 	progress progress
 	swapped  bool // cutOver
@@ -82,12 +98,21 @@ func (m *migration) phases(ctx context.Context, list []phase) error {
 			ctx = m.background.ctx
 		}
 		m.cfg.Log.Debug("phase", "name", p.name)
+		m.progress.begin(p.name, 0)
 		err := p.run(ctx)
-		if cause := context.Cause(ctx); cause != nil {
+		if m.background != nil {
+			ctx = m.background.ctx // attach has only now started it
+		}
+		// Once the tables are swapped, the stream and the applier no longer
+		// find what they know.
+		if cause := context.Cause(ctx); cause != nil && !m.swapped {
 			err = cause
 		}
 		if err == nil {
 			continue
+		}
+		if errors.Is(err, errDone) {
+			return nil
 		}
 		if errors.Is(err, context.Canceled) {
 			return fmt.Errorf("%s: interrupted", p.name)
@@ -106,6 +131,10 @@ func (m *migration) connect(ctx context.Context) (err error) {
 }
 
 func (m *migration) close() {
+	m.closeControl()
+	for _, replica := range m.replicas {
+		_ = replica.Close()
+	}
 	if m.server != nil {
 		_ = m.server.Close()
 	}

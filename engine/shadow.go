@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rowproof/engine/checkpoint"
 	"rowproof/engine/ddl"
 	"rowproof/engine/mysql"
 )
@@ -20,7 +21,11 @@ const controlComment = "osc control table"
 // control table.
 func (m *migration) claim(ctx context.Context) (err error) {
 	name := mysql.LockName("migration", m.names.original.Schema, m.names.original.Name)
-	m.lock, err = m.server.Acquire(ctx, name, 0)
+	within := time.Duration(0)
+	if m.cfg.Checkpoint.Resume {
+		within = 10 * time.Second // until the server has noticed that the earlier run is gone
+	}
+	m.lock, err = m.server.Acquire(ctx, name, within)
 	if errors.Is(err, mysql.ErrLocked) {
 		return &ddl.Refusal{What: "table " + m.names.original.String(), Why: "another migration of it is running (" + err.Error() + ")",
 			Do: "wait for it to end"}
@@ -28,18 +33,29 @@ func (m *migration) claim(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := m.awaitSwap(ctx); err != nil {
+		return err
+	}
+	if m.cfg.Checkpoint.Resume {
+		if err := m.loadCheckpoint(ctx); err != nil {
+			return err
+		}
+		m.made = append(m.made, m.names.control, m.names.shadow)
+		m.resumable = true
+		return nil
+	}
 	left, err := m.leftovers(ctx)
 	if err != nil {
 		return err
 	}
 	for _, table := range left {
-		m.cfg.Log.Warn("removing what an earlier run left behind", "table", table.String())
+		m.cfg.Log.Warn("removing what an earlier run left behind (--resume goes on from it instead)", "table", table.String())
 		if err := m.drop(ctx, table); err != nil {
 			return err
 		}
 	}
-	query := fmt.Sprintf("CREATE TABLE %s (name VARCHAR(32) NOT NULL PRIMARY KEY, token VARCHAR(64) NOT NULL) ENGINE=InnoDB COMMENT=%s",
-		m.names.control.Quoted(), ddl.QuoteString(controlComment))
+	query := fmt.Sprintf("CREATE TABLE %s (name VARCHAR(32) NOT NULL PRIMARY KEY, token VARCHAR(64) NOT NULL, %s) ENGINE=InnoDB COMMENT=%s",
+		m.names.control.Quoted(), checkpoint.Column, ddl.QuoteString(controlComment))
 	if _, err := m.server.DB.ExecContext(ctx, mysql.Step("shadow", query)); err != nil {
 		return fmt.Errorf("create control table: %w", err)
 	}
@@ -99,8 +115,11 @@ func refuseName(n names, table ddl.TableName, why string) error {
 }
 
 // makeShadow lets the server make the shadow: an empty copy of the original,
-// taken through the ALTER.
+// taken through the ALTER. A resumed run has one.
 func (m *migration) makeShadow(ctx context.Context) error {
+	if m.resumed != nil {
+		return m.takeOver(ctx)
+	}
 	run := func(what, query string) error {
 		_, err := m.server.DDL.ExecContext(ctx, mysql.Step("shadow", query))
 		switch {
@@ -115,9 +134,30 @@ func (m *migration) makeShadow(ctx context.Context) error {
 		return err
 	}
 	m.made = append(m.made, m.names.shadow)
-	if err := run("ALTER", "ALTER TABLE "+m.names.shadow.Quoted()+" "+m.alter.Text); err != nil {
+	checks, err := m.nameChecks(ctx, run)
+	if err != nil {
 		return err
 	}
+	if err := run("ALTER", "ALTER TABLE "+m.names.shadow.Quoted()+" "+checks.Translate(m.alter)); err != nil {
+		return err
+	}
+	if err := m.planShadow(ctx); err != nil {
+		return err
+	}
+	if err := checks.Kept(m.plan.Shadow); err != nil {
+		return err
+	}
+	if err := m.checkRows(ctx); err != nil {
+		return err
+	}
+	if err := m.deferIndexes(ctx, m.plan.Shadow); err != nil {
+		return err
+	}
+	return m.useZone()
+}
+
+// planShadow plans the migration into the shadow that is there.
+func (m *migration) planShadow(ctx context.Context) error {
 	original, err := m.server.ReadTable(ctx, m.names.original)
 	if err != nil {
 		return err
@@ -126,9 +166,15 @@ func (m *migration) makeShadow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if m.plan, err = ddl.NewPlan(original, shadow, m.alter); err != nil {
+	if m.alter.At, err = m.moment(ctx); err != nil {
 		return err
 	}
+	m.plan, err = ddl.NewPlan(original, shadow, m.alter)
+	return err
+}
+
+// useZone sets the time zone that the plan needs.
+func (m *migration) useZone() error {
 	if m.plan.Mapping.CrossesZones() {
 		return m.server.UseServerZone()
 	}
@@ -162,7 +208,7 @@ func (m *migration) cleanUp(ctx context.Context, failure error) error {
 	}
 	errs = append(errs, m.lock.Release(ctx))
 	err := errors.Join(errs...)
-	m.summary.CleanedUp = err == nil
+	m.summary.CleanedUp = err == nil && !m.keep(failure)
 	if err != nil {
 		return fmt.Errorf("clean up: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
@@ -173,6 +219,10 @@ func (m *migration) cleanUp(ctx context.Context, failure error) error {
 // but for the shadow once it is the live table.
 func (m *migration) surplus(failure error) []ddl.TableName {
 	if OutcomeOf(failure) == NeedsPerson {
+		return nil
+	}
+	if m.keep(failure) {
+		m.cfg.Log.Info("kept the shadow and the progress: --resume goes on from there", "shadow", m.names.shadow.String())
 		return nil
 	}
 	var tables []ddl.TableName

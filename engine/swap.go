@@ -10,15 +10,27 @@ import (
 	"rowproof/engine/ddl"
 )
 
-// batchKeys is how many keys one statement under the lock brings up to date.
-const batchKeys = 1000
+// One statement under the lock brings up to date so many keys, with about so
+// many bytes of text.
+const (
+	batchKeys = 1000
+	batchText = 128 << 10
+)
 
 // cutOver tries to swap the tables until it succeeds or the tries run out.
 // Between tries writers have the table to themselves for ever longer.
 func (m *migration) cutOver(ctx context.Context) error {
+	if err := m.postpone(ctx); err != nil {
+		return err
+	}
 	m.progress.begin("cutting over", 0)
 	pause := time.Second
 	for {
+		// A pause of the operator holds the swap too, and so does a replica that
+		// lags: its readers would have the new table long after.
+		if err := m.throttle.Wait(ctx); err != nil {
+			return err
+		}
 		m.summary.Tries++
 		began, err := m.try(ctx)
 		if err == nil {
@@ -33,10 +45,11 @@ func (m *migration) cutOver(ctx context.Context) error {
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
+		case <-m.operator.hurry:
 		case <-timer.C:
 		}
 		timer.Stop()
-		pause = min(2*pause, 30*time.Second)
+		pause = min(2*pause, m.cfg.CutOver.MaxPause)
 	}
 }
 
@@ -53,7 +66,7 @@ func (m *migration) try(ctx context.Context) (began time.Time, err error) {
 	began = time.Now()
 	swap := cutover.Swap{
 		Server: m.server, Original: m.names.original, Shadow: m.names.shadow, Old: m.names.old,
-		Wait:       m.cfg.CutOver.Wait,
+		Wait:       time.Duration(m.operator.wait.Load()),
 		Drain:      func(ctx context.Context) error { return m.markers.pass(ctx, "drain") },
 		Statements: m.lastChanges,
 		Expect:     m.stream.Expect,
@@ -62,7 +75,11 @@ func (m *migration) try(ctx context.Context) (began time.Time, err error) {
 	if n := m.alter.AutoIncrement; n != nil {
 		swap.NextNumber = *n
 	}
-	return began, swap.Try(ctx)
+	err = swap.Try(ctx)
+	if err != nil {
+		m.applier.PutBack()
+	}
+	return began, err
 }
 
 // lastChanges returns what brings the keys that still wait up to date while
@@ -76,7 +93,7 @@ func (m *migration) lastChanges() []string {
 	}
 	var deletes, inserts []string
 	for len(keys) > 0 {
-		n := min(batchKeys, len(keys))
+		n := ddl.Portion(keys, batchKeys, batchText)
 		deletes = append(deletes, m.plan.DeleteKeys(keys[:n]))
 		inserts = append(inserts, m.plan.Apply(verb, keys[:n]))
 		keys = keys[n:]

@@ -20,10 +20,13 @@ func TestAbort(t *testing.T) {
 		name, columns, rows, alter string
 		says                       []string
 	}{
-		{"text too long", "id INT PRIMARY KEY, v VARCHAR(20)", "(1, 'short'), (2, 'far too long')", "MODIFY v VARCHAR(5)", []string{"`id` = 2", "for column 'v'"}},
-		{"number too big", "id INT PRIMARY KEY, v INT", "(1, 1), (7, 300)", "MODIFY v TINYINT", []string{"`id` = 7", "Out of range value for column 'v'"}},
-		{"NULL", "id INT PRIMARY KEY, v INT", "(1, 1), (9, NULL)", "MODIFY v INT NOT NULL", []string{"`id` = 9", "'v' cannot be null"}},
-		{"no member", "id INT PRIMARY KEY, v ENUM('a', 'b')", "(1, 'a'), (3, 'b')", "MODIFY v ENUM('a', 'c')", []string{"`id` = 3", "'v'"}},
+		{"text too long", "id INT PRIMARY KEY, v VARCHAR(20)", "(1, 'short'), (2, 'far too long')", "MODIFY v VARCHAR(5)", []string{"`id` = 2: column `v`", "for column 'v'"}},
+		{"number too big", "id INT PRIMARY KEY, v INT", "(1, 1), (7, 300)", "MODIFY v TINYINT", []string{"`id` = 7: column `v`", "Out of range value for column 'v'"}},
+		{"NULL", "id INT PRIMARY KEY, v INT", "(1, 1), (9, NULL)", "MODIFY v INT NOT NULL", []string{"`id` = 9: column `v`", "'v' cannot be null"}},
+		{"no member", "id INT PRIMARY KEY, v ENUM('a', 'b')", "(1, 'a'), (3, 'b')", "MODIFY v ENUM('a', 'c')", []string{"`id` = 3: column `v`"}},
+		{"not JSON", "id INT PRIMARY KEY, v TEXT", "(1, '[1]'), (4, '[1')", "MODIFY v JSON", []string{"`id` = 4: column `v`", "Invalid JSON text"}},
+		{"no geometry", "id INT PRIMARY KEY, v BLOB", "(1, NULL), (5, 'POINT(1 1)')", "MODIFY v GEOMETRY", []string{"`id` = 5: column `v`"}},
+		{"no letter of the character set", "id INT PRIMARY KEY, v VARCHAR(20)", "(1, 'é'), (6, '日')", "MODIFY v VARCHAR(20) CHARACTER SET latin1", []string{"`id` = 6: column `v`", "Incorrect string value"}},
 		{"duplicate", "id INT PRIMARY KEY, v VARCHAR(20)", "(1, 'x'), (2, 'y'), (3, 'x')", "ADD UNIQUE KEY uv (v)", []string{"duplicate value", "Duplicate entry 'x' for key 'uv'"}},
 		{"duplicate under a new collation", "id INT PRIMARY KEY, v VARCHAR(20) COLLATE utf8mb4_bin UNIQUE", "(1, 'x'), (2, 'X')",
 			"MODIFY v VARCHAR(20) COLLATE utf8mb4_general_ci", []string{"duplicate value", "Duplicate entry"}},

@@ -115,6 +115,14 @@ func migrate(t *testing.T, ctx context.Context, s subject.Subject, addr string) 
 
 func launch(t *testing.T, ctx context.Context, s subject.Subject, addr string) *subject.Process {
 	t.Helper()
+	return launchTarget(t, ctx, s, addr, subject.Target{
+		Schema: topology.Database, Table: "t", Alter: "MODIFY v BIGINT", Verify: true, Extra: []string{"--chunk-size=1"},
+	})
+}
+
+// launchTarget starts a subject on a target at this address.
+func launchTarget(t *testing.T, ctx context.Context, s subject.Subject, addr string, target subject.Target) *subject.Process {
+	t.Helper()
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
@@ -123,10 +131,9 @@ func launch(t *testing.T, ctx context.Context, s subject.Subject, addr string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	command, err := s.Command(ctx, subject.Target{
-		Host: host, Port: port, User: topology.Migrator().User, Password: topology.Migrator().Password,
-		Schema: topology.Database, Table: "t", Alter: "MODIFY v BIGINT", Verify: true, Extra: []string{"--chunk-size=1"},
-	})
+	target.Host, target.Port = host, port
+	target.User, target.Password = topology.Migrator().User, topology.Migrator().Password
+	command, err := s.Command(ctx, target)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,18 +86,18 @@ func (w *Writer) together(ctx context.Context, conn *sql.Conn, probe string, gro
 		}
 		return nil, err
 	}
-	for _, unique := range w.plan.Duplicable {
+	for _, unique := range w.plan.Conflicts() {
 		more, err := w.others(ctx, tx, w.plan.ProbeHolders(probe, unique), group)
 		if err != nil || len(more) > 0 {
 			return more, err
 		}
 	}
-	for _, unique := range w.plan.Duplicable {
+	for _, unique := range w.plan.Conflicts() {
 		if err := run(w.plan.ProbeDelete(probe, unique)); err != nil {
 			return nil, err
 		}
 	}
-	for _, statement := range w.Statements(group) {
+	for _, statement := range w.statements(all(group)) {
 		if err := run(statement); err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"sync"
+	"time"
 
 	"rowproof/engine/ddl"
 )
@@ -11,69 +12,106 @@ import (
 // which they first changed. A key that is being applied is not handed out
 // again until that is done: of two writers of one key, the one that read the
 // older state could delete the row that the other has just written.
+//
+// A key whose row somebody else has locked is set aside, and comes up again
+// after a while, and after a longer while each time. So it is in nobody's way.
 type queue struct {
-	limit int // bytes of key text above which add blocks
+	limit int // bytes of memory above which add blocks
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced whenever something below changes
-	next    uint64        // number of the last key that was added
-	paused  bool          // take blocks
-	waiting []entry
+	more    signal // keys have come, or come up again, or a pause has ended
+	fewer   signal // keys were taken or are applied
+	next    uint64 // number of the last key that was added
+	paused  bool   // take blocks
+	waiting []*entry
+	aside   []*entry
 	size    int
-	known   map[string]bool   // texts in waiting
+	known   map[string]*entry // those in waiting and aside, by text
 	taken   map[string]uint64 // text -> number, of the keys being applied
+	wary    time.Time         // see careful
 }
 
 type entry struct {
 	number uint64
 	text   string
 	key    ddl.Tuple
+	gone   bool          // the row under this key may be gone
+	delay  time.Duration // 0 until it is set aside
+	due    time.Time     // while it is set aside
 }
 
+// memory is about what an entry takes, with its place in the maps.
+func (e *entry) memory() int { return 250 + 2*len(e.text) }
+
+// A key is set aside for minDelay at first, if it was found locked without
+// waiting for the lock, and for longDelay if that was waited for.
+const (
+	minDelay  = 10 * time.Millisecond
+	longDelay = time.Second
+	maxDelay  = 5 * time.Second
+)
+
 func newQueue(limit int) *queue {
-	return &queue{
-		limit: limit, changed: make(chan struct{}),
-		known: map[string]bool{}, taken: map[string]uint64{},
+	return &queue{limit: limit, known: map[string]*entry{}, taken: map[string]uint64{}}
+}
+
+// signal wakes those who wait for something. Its queue's mu is held in all
+// methods.
+type signal struct {
+	raised chan struct{} // nil if nobody waits
+}
+
+func (s *signal) wait() <-chan struct{} {
+	if s.raised == nil {
+		s.raised = make(chan struct{})
+	}
+	return s.raised
+}
+
+func (s *signal) raise() {
+	if s.raised != nil {
+		close(s.raised)
+		s.raised = nil
 	}
 }
 
-// notify wakes everyone who waits; mu is held.
-func (q *queue) notify() {
-	close(q.changed)
-	q.changed = make(chan struct{})
-}
-
 // add appends a key unless it waits already. It blocks while too many wait.
-func (q *queue) add(ctx context.Context, key ddl.Tuple) error {
-	e := entry{text: key.String(), key: key}
-	return q.until(ctx, func() bool {
-		if q.known[e.text] {
+func (q *queue) add(ctx context.Context, key ddl.Tuple, gone bool) error {
+	text := key.String()
+	return q.until(ctx, &q.fewer, func() bool {
+		if e := q.known[text]; e != nil {
+			e.gone = e.gone || gone
+			if e.delay > 0 && len(q.aside) > 0 {
+				// Whoever held its lock is done with it: that is why it comes.
+				e.due = time.Time{}
+				q.more.raise()
+			}
 			return true
 		}
 		if q.size > q.limit {
 			return false
 		}
-		q.push(e)
+		q.next++
+		e := &entry{number: q.next, text: text, key: key, gone: gone}
+		q.waiting = append(q.waiting, e)
+		q.keep(e)
+		q.more.raise()
 		return true
 	})
 }
 
-func (q *queue) push(e entry) {
-	q.next++
-	e.number = q.next
-	q.waiting = append(q.waiting, e)
-	q.known[e.text] = true
-	q.size += len(e.text)
-	q.notify()
+func (q *queue) keep(e *entry) {
+	q.known[e.text] = e
+	q.size += e.memory()
 }
 
-// take removes up to n keys that nobody is applying. It blocks until there
-// is one, and while the queue is paused.
-func (q *queue) take(ctx context.Context, n int) ([]entry, error) {
-	var batch []entry
-	err := q.until(ctx, func() bool {
+// take removes keys that nobody is applying, up to n and about so many bytes
+// of text. It blocks until there is one, and while the queue is paused.
+func (q *queue) take(ctx context.Context, n, bytes int) ([]*entry, error) {
+	var batch []*entry
+	err := q.until(ctx, &q.more, func() bool {
 		if !q.paused {
-			batch = q.pick(n)
+			batch = q.pick(n, bytes)
 		}
 		return len(batch) > 0
 	})
@@ -81,19 +119,18 @@ func (q *queue) take(ctx context.Context, n int) ([]entry, error) {
 }
 
 // pick is take without waiting; mu is held.
-func (q *queue) pick(n int) []entry {
-	var batch, busy []entry
+func (q *queue) pick(n, bytes int) []*entry {
+	var batch, busy []*entry
 	i := 0
-	for ; i < len(q.waiting) && len(batch) < n; i++ {
+	for ; i < len(q.waiting) && len(batch) < n && bytes > 0; i++ {
 		e := q.waiting[i]
 		if _, taken := q.taken[e.text]; taken {
 			busy = append(busy, e)
 			continue
 		}
 		batch = append(batch, e)
-		q.taken[e.text] = e.number
-		delete(q.known, e.text)
-		q.size -= len(e.text)
+		bytes -= len(e.text)
+		q.out(e)
 	}
 	if len(batch) == 0 {
 		return nil
@@ -102,34 +139,142 @@ func (q *queue) pick(n int) []entry {
 	if len(busy) > 0 {
 		q.waiting = append(busy, q.waiting...)
 	}
-	q.notify()
+	q.fewer.raise()
 	return batch
 }
 
-// done says that the keys are applied. Those in again are not: they wait at
-// the end of the queue, under their old numbers.
-func (q *queue) done(batch, again []entry) {
+// out makes an entry that waits one that is being applied.
+func (q *queue) out(e *entry) {
+	q.taken[e.text] = e.number
+	delete(q.known, e.text)
+	q.size -= e.memory()
+}
+
+// takeDue is take for keys that were set aside and have come up again.
+func (q *queue) takeDue(ctx context.Context, n, bytes int) ([]*entry, error) {
+	for {
+		q.mu.Lock()
+		batch, next := q.pickDue(n, bytes)
+		changed := q.more.wait()
+		q.mu.Unlock()
+		if len(batch) > 0 {
+			return batch, nil
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		case <-changed:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// pickDue is takeDue without waiting, with the time until a key comes up; mu
+// is held.
+func (q *queue) pickDue(n, bytes int) (batch []*entry, next time.Duration) {
+	next = time.Hour
+	if q.paused {
+		return nil, next
+	}
+	now := time.Now()
+	rest := q.aside[:0]
+	for _, e := range q.aside {
+		_, busy := q.taken[e.text] // only as one of the batch before: done follows
+		if wait := e.due.Sub(now); busy || wait > 0 || len(batch) >= n || bytes <= 0 {
+			rest = append(rest, e)
+			next = min(next, max(wait, time.Millisecond))
+			continue
+		}
+		batch = append(batch, e)
+		bytes -= len(e.text)
+		q.out(e)
+	}
+	clear(q.aside[len(rest):])
+	q.aside = rest
+	return batch, next
+}
+
+// done says that the keys are applied. Those in again are not: they are set
+// aside, under their old numbers. So does a key of them that has changed anew
+// meanwhile keep the old number: who waits for its first change must wait on.
+func (q *queue) done(batch, again []*entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range batch {
 		delete(q.taken, e.text)
 	}
+	now := time.Now()
 	for _, e := range again {
-		if !q.known[e.text] {
-			q.waiting = append(q.waiting, e)
-			q.known[e.text] = true
-			q.size += len(e.text)
+		e.delay = min(max(2*e.delay, minDelay), maxDelay)
+		e.due = now.Add(e.delay)
+		if e.delay >= longDelay {
+			q.wary = e.due.Add(longDelay)
 		}
+		if newer := q.known[e.text]; newer != nil {
+			newer.number, newer.delay, newer.gone = min(newer.number, e.number), e.delay, newer.gone || e.gone
+			continue
+		}
+		q.aside = append(q.aside, e)
+		q.keep(e)
 	}
-	q.notify()
+	q.more.raise()
+	q.fewer.raise()
 }
 
-// settle blocks until every key that was added before the call is applied.
-func (q *queue) settle(ctx context.Context) error {
+// putBack makes keys wait again that were taken and not tried.
+func (q *queue) putBack(batch []*entry) {
 	q.mu.Lock()
-	last := q.next
-	q.mu.Unlock()
-	return q.until(ctx, func() bool {
+	defer q.mu.Unlock()
+	var back []*entry
+	for _, e := range batch {
+		delete(q.taken, e.text)
+		if newer := q.known[e.text]; newer != nil {
+			newer.number, newer.gone = min(newer.number, e.number), newer.gone || e.gone
+			continue
+		}
+		back = append(back, e)
+		q.keep(e)
+	}
+	q.waiting = append(back, q.waiting...)
+	q.more.raise()
+	q.fewer.raise()
+}
+
+// careful reports whether rows are known to be locked for long. Then it is
+// better not to wait for any lock: behind it all keys of a batch would wait.
+func (q *queue) careful() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return time.Now().Before(q.wary)
+}
+
+// locked returns the number of keys that have been set aside for long, and
+// one of them.
+func (q *queue) locked() (n int, example ddl.Tuple) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.aside {
+		if e.delay >= longDelay {
+			n++
+			example = e.key
+		}
+	}
+	return n, example
+}
+
+// last is the number of the key that was added last.
+func (q *queue) last() uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.next
+}
+
+// settle blocks until every key up to this number is applied.
+func (q *queue) settle(ctx context.Context, last uint64) error {
+	return q.until(ctx, &q.fewer, func() bool {
 		if len(q.waiting) > 0 && q.waiting[0].number <= last {
 			return false // the usual case, found without looking at all keys
 		}
@@ -138,9 +283,11 @@ func (q *queue) settle(ctx context.Context) error {
 				return false
 			}
 		}
-		for _, e := range q.waiting {
-			if e.number <= last {
-				return false
+		for _, list := range [][]*entry{q.aside, q.waiting} {
+			for _, e := range list {
+				if e.number <= last {
+					return false
+				}
 			}
 		}
 		return true
@@ -152,7 +299,7 @@ func (q *queue) pause(ctx context.Context) error {
 	q.mu.Lock()
 	q.paused = true
 	q.mu.Unlock()
-	return q.until(ctx, func() bool { return len(q.taken) == 0 })
+	return q.until(ctx, &q.fewer, func() bool { return len(q.taken) == 0 })
 }
 
 // resume ends a pause.
@@ -160,16 +307,19 @@ func (q *queue) resume() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.paused = false
-	q.notify()
+	q.more.raise()
 }
 
-// drain removes every key that waits. The queue is paused.
-func (q *queue) drain() []entry {
+// drain takes every key that waits or is set aside. The queue is paused.
+func (q *queue) drain() []*entry {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	batch := q.waiting
-	q.waiting, q.size, q.known = nil, 0, map[string]bool{}
-	q.notify()
+	batch := append(q.waiting, q.aside...)
+	for _, e := range batch {
+		q.out(e)
+	}
+	q.waiting, q.aside = nil, nil
+	q.fewer.raise()
 	return batch
 }
 
@@ -177,19 +327,20 @@ func (q *queue) drain() []entry {
 func (q *queue) length() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting) + len(q.taken)
+	return len(q.waiting) + len(q.aside) + len(q.taken)
 }
 
 // until blocks until condition holds, calling it under the lock whenever
-// the queue changed.
-func (q *queue) until(ctx context.Context, condition func() bool) error {
+// the signal is raised.
+func (q *queue) until(ctx context.Context, s *signal, condition func() bool) error {
 	for {
 		q.mu.Lock()
-		ok, changed := condition(), q.changed
-		q.mu.Unlock()
-		if ok {
+		if condition() {
+			q.mu.Unlock()
 			return nil
 		}
+		changed := s.wait()
+		q.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

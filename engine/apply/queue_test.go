@@ -22,22 +22,31 @@ func key(n int) ddl.Tuple { return ddl.Tuple{fmt.Sprint(n)} }
 func add(t *testing.T, q *queue, numbers ...int) {
 	t.Helper()
 	for _, n := range numbers {
-		if err := q.add(t.Context(), key(n)); err != nil {
+		if err := q.add(t.Context(), key(n), false); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func take(t *testing.T, q *queue, n int) []entry {
+func take(t *testing.T, q *queue, n int) []*entry {
 	t.Helper()
-	batch, err := q.take(t.Context(), n)
+	batch, err := q.take(t.Context(), n, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return batch
 }
 
-func texts(batch []entry) string {
+func due(t *testing.T, q *queue) []*entry {
+	t.Helper()
+	batch, err := q.takeDue(t.Context(), 10, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return batch
+}
+
+func texts(batch []*entry) string {
 	text := ""
 	for _, e := range batch {
 		text += e.text + " "
@@ -69,7 +78,7 @@ func TestQueue(t *testing.T) {
 		if got, want := texts(take(t, q, 10)), "2 "; got != want {
 			t.Errorf("batch beside key 1: got %q, want %q", got, want)
 		}
-		if !blocked(t, func(ctx context.Context) error { _, err := q.take(ctx, 1); return err }) {
+		if !blocked(t, func(ctx context.Context) error { _, err := q.take(ctx, 1, 1<<20); return err }) {
 			t.Error("key 1 was handed out twice at once")
 		}
 		q.done(first, nil)
@@ -81,11 +90,11 @@ func TestQueue(t *testing.T) {
 		q := newQueue(1 << 20)
 		add(t, q, 1)
 		first := take(t, q, 1)
-		if !blocked(t, q.settle) {
+		if !blocked(t, func(ctx context.Context) error { return q.settle(ctx, q.last()) }) {
 			t.Error("settled with key 1 under way")
 		}
 		settled := make(chan error, 1)
-		go func() { settled <- q.settle(t.Context()) }()
+		go func() { settled <- q.settle(t.Context(), q.last()) }()
 		q.done(first, nil)
 		if err := <-settled; err != nil {
 			t.Error(err)
@@ -96,7 +105,7 @@ func TestQueue(t *testing.T) {
 		add(t, q, 1)
 		q.done(take(t, q, 1), nil)
 		settled := make(chan error, 1)
-		go func() { settled <- q.settle(t.Context()) }()
+		go func() { settled <- q.settle(t.Context(), q.last()) }()
 		if err := <-settled; err != nil {
 			t.Error(err)
 		}
@@ -106,18 +115,60 @@ func TestQueue(t *testing.T) {
 		add(t, q, 1, 2)
 		batch := take(t, q, 2)
 		q.done(batch, batch[:1]) // key 1 is locked by somebody: again
-		if !blocked(t, q.settle) {
+		if !blocked(t, func(ctx context.Context) error { return q.settle(ctx, q.last()) }) {
 			t.Error("settled while key 1 waits to be tried again")
 		}
-		q.done(take(t, q, 1), nil)
-		if err := q.settle(t.Context()); err != nil {
+		if !blocked(t, func(ctx context.Context) error { _, err := q.take(ctx, 1, 1<<20); return err }) {
+			t.Error("key 1 was handed out among those that nobody has locked")
+		}
+		q.done(due(t, q), nil)
+		if err := q.settle(t.Context(), q.last()); err != nil {
 			t.Error(err)
 		}
 	})
+	t.Run("OK/a locked key that changed anew keeps settle waiting", func(t *testing.T) {
+		q := newQueue(1 << 20)
+		add(t, q, 1)
+		first := q.last()
+		batch := take(t, q, 1)
+		add(t, q, 1)         // it changed again,
+		q.done(batch, batch) // and the first change could not be applied
+		if !blocked(t, func(ctx context.Context) error { return q.settle(ctx, first) }) {
+			t.Error("settled while key 1 waits to be tried again")
+		}
+		q.done(take(t, q, 1), nil)
+		if err := q.settle(t.Context(), first); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("OK/a locked key waits longer each time, and rows locked for long make careful", func(t *testing.T) {
+		q := newQueue(1 << 20)
+		add(t, q, 1)
+		batch := take(t, q, 1)
+		for range 3 {
+			q.done(batch, batch)
+			batch = due(t, q)
+		}
+		if got, want := batch[0].delay, 4*minDelay; got != want {
+			t.Errorf("delay: got %v, want %v", got, want)
+		}
+		if q.careful() {
+			t.Error("careful for rows that are locked for an instant")
+		}
+		batch[0].delay = longDelay
+		q.done(batch, batch)
+		if n, _ := q.locked(); n != 1 || !q.careful() {
+			t.Errorf("got %d locked keys and careful %v, want 1 and true", n, q.careful())
+		}
+		add(t, q, 1) // it changed, so the lock must be on its way to go
+		if got, want := texts(due(t, q)), "1 "; got != want {
+			t.Errorf("batch: got %q, want %q at once", got, want)
+		}
+	})
 	t.Run("OK/add blocks while too much waits", func(t *testing.T) {
-		q := newQueue(3) // bytes: four keys of one digit go in, then it is over
+		q := newQueue(3 * (&entry{text: "1"}).memory()) // four keys go in, then it is over
 		add(t, q, 1, 2, 3, 4)
-		if !blocked(t, func(ctx context.Context) error { return q.add(ctx, key(5)) }) {
+		if !blocked(t, func(ctx context.Context) error { return q.add(ctx, key(5), false) }) {
 			t.Error("a fifth key went in")
 		}
 		add(t, q, 1) // it waits already, and needs no room
@@ -135,14 +186,18 @@ func TestQueue(t *testing.T) {
 		if err := q.pause(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if !blocked(t, func(ctx context.Context) error { _, err := q.take(ctx, 1); return err }) {
+		if !blocked(t, func(ctx context.Context) error { _, err := q.take(ctx, 1, 1<<20); return err }) {
 			t.Error("a key was handed out during the pause")
 		}
-		if got, want := texts(q.drain()), "2 "; got != want {
+		rest := q.drain()
+		if got, want := texts(rest), "2 "; got != want {
 			t.Errorf("drain: got %q, want %q", got, want)
 		}
+		if !blocked(t, func(ctx context.Context) error { return q.settle(ctx, q.last()) }) {
+			t.Error("settled with key 2 drained and not applied")
+		}
+		q.putBack(rest) // whoever drained it did not get through
 		q.resume()
-		add(t, q, 2)
 		if got, want := texts(take(t, q, 1)), "2 "; got != want {
 			t.Errorf("batch after the pause: got %q, want %q", got, want)
 		}

@@ -33,6 +33,10 @@ func NewChunker(s *mysql.Server, plan ddl.Plan, step string, rows int) *Chunker 
 	return &Chunker{server: s, plan: plan, step: step, rows: rows}
 }
 
+// StartAfter leaves out the keys up to and with this one; nil leaves out
+// none. It precedes the first Next.
+func (c *Chunker) StartAfter(key ddl.Tuple) { c.chunk.Range.UpTo = key }
+
 // Next returns the next chunk, and false when the one before was the last.
 // The border is read without locks: rows that come or go meanwhile only
 // change how many rows a chunk has, not which chunk a key belongs to.

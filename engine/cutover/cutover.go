@@ -25,8 +25,9 @@ type Swap struct {
 	Shadow   ddl.TableName
 	Old      ddl.TableName // the original's name afterwards
 
-	// Wait bounds how long writers are kept waiting: for the lock, whose
-	// request already holds up everyone behind it, and then for the rest.
+	// Wait bounds how long writers are kept waiting, from the request of the
+	// lock on, which already holds up everyone behind it. Only the swap itself,
+	// whose outcome must be known, is waited for without a bound.
 	Wait time.Duration
 
 	// Drain returns when the stream has passed everything that was committed
@@ -46,8 +47,8 @@ type Swap struct {
 }
 
 // ErrBusy means that the lock, or what had to be done under it, took longer
-// than Swap.Wait. Nothing is swapped and nothing is locked; another try may
-// succeed.
+// than Swap.Wait or could not be done. Nothing is swapped and nothing is
+// locked; another try may succeed.
 var ErrBusy = errors.New("tables are busy")
 
 // ErrUndecided means that it could not be found out whether the tables were
@@ -65,10 +66,11 @@ func (s Swap) Try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	deadline := time.Now().Add(s.Wait)
 	if err := s.lock(ctx, conn); err != nil {
 		return errors.Join(err, s.withdraw(ctx, conn, presence))
 	}
-	if err := s.finish(ctx, conn); err != nil {
+	if err := s.finish(ctx, conn, deadline); err != nil {
 		return errors.Join(err, s.unlock(ctx, conn), s.withdraw(ctx, conn, presence))
 	}
 	err = s.define(ctx, conn, mysql.Step("rename", fmt.Sprintf("RENAME TABLE %s TO %s, %s TO %s",
@@ -133,12 +135,17 @@ func (s Swap) lock(ctx context.Context, conn *sql.Conn) error {
 }
 
 // finish brings the shadow up to date while nobody can write the original.
-func (s Swap) finish(ctx context.Context, conn *sql.Conn) error {
-	limited, cancel := context.WithTimeout(ctx, s.Wait)
+func (s Swap) finish(ctx context.Context, conn *sql.Conn, deadline time.Time) error {
+	limited, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	err := s.Drain(limited)
 	for _, statement := range s.pending(err) {
 		if _, err = conn.ExecContext(limited, mysql.Step("apply", statement)); err != nil {
+			if mysql.ErrorNumber(err) != 0 {
+				// A row that doesn't fit, perhaps: before the next try the applier
+				// comes to it, and names it.
+				err = fmt.Errorf("%w: %w", ErrBusy, err)
+			}
 			break
 		}
 	}

@@ -17,6 +17,13 @@ type Alter struct {
 	Added         []string
 	Dropped       []string
 	AutoIncrement *uint64 // AUTO_INCREMENT=n, if the ALTER sets it
+	At            Moment  // which CURRENT_TIMESTAMP it is for a new column; the caller sets it
+}
+
+// Moment is a time as DATETIME text. The zero value is none.
+type Moment struct {
+	Local string // in the server's zone
+	UTC   string
 }
 
 // Rename is a column that goes on under another name, or in other letters.
@@ -229,4 +236,18 @@ func modifier(c []token) string {
 		}
 	}
 	return ""
+}
+
+// Canonical is the text with comments left out and one space between its
+// pieces, so that the same ALTER, typed anew, gives the same text.
+func (a Alter) Canonical() string {
+	tokens, err := scan(a.Text)
+	if err != nil {
+		return a.Text // ParseAlter has read it, so it can't be
+	}
+	pieces := make([]string, len(tokens))
+	for i, t := range tokens {
+		pieces[i] = a.Text[t.start:t.end]
+	}
+	return strings.Join(pieces, " ")
 }

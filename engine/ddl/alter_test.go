@@ -56,6 +56,10 @@ func TestParseAlter(t *testing.T) {
 		{"OK column checks", "ADD a INT CHECK (a > (0)) NOT ENFORCED COMMENT 'c', ADD (b INT CONSTRAINT x CHECK (b), c DOUBLE PRECISION, CHECK (b > c)), ALTER CONSTRAINT y ENFORCED",
 			ddl.Alter{Text: "ADD a INT CHECK (a > (0)) NOT ENFORCED COMMENT 'c', ADD (b INT CONSTRAINT x CHECK (b), c DOUBLE PRECISION, CHECK (b > c)), ALTER CONSTRAINT y ENFORCED",
 				Added: []string{"a", "b", "c"}}},
+		{"OK indexes among columns", "ADD (a INT, KEY ka (a, b), UNIQUE ub (b(3)), b INT COMMENT 'x, KEY y (z)', PRIMARY KEY (b)), ADD COLUMN (c INT, INDEX (c))",
+			ddl.Alter{Text: "ADD (a INT, KEY ka (a, b), UNIQUE ub (b(3)), b INT COMMENT 'x, KEY y (z)', PRIMARY KEY (b)), ADD COLUMN (c INT, INDEX (c))",
+				Added: []string{"a", "b", "c"}}},
+		{"OK more partitions", "ADD PARTITION PARTITIONS 2", ddl.Alter{Text: "ADD PARTITION PARTITIONS 2"}},
 		{"OK check", "ADD CONSTRAINT c CHECK (a > 0) NOT ENFORCED", ddl.Alter{Text: "ADD CONSTRAINT c CHECK (a > 0) NOT ENFORCED"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -120,12 +124,4 @@ func TestParseAlterErrors(t *testing.T) {
 		_, err := ddl.ParseAlter(orders, "FORCE", "new")
 		fails(t, err, `server version "new" has no number`)
 	})
-}
-
-func TestRenameChecks(t *testing.T) {
-	a, err := ddl.ParseAlter(orders, "DROP CHECK Positive, ADD c INT COMMENT 'DROP CHECK positive', DROP CONSTRAINT `u`, ALTER CHECK other ENFORCED", "9.7.4")
-	noError(t, err)
-	same(t, a.Checks(), []string{"Positive", "u", "other"})
-	got := a.RenameChecks(map[string]string{"positive": "_orders_new_chk_1", "other": "_orders_new_chk_2"})
-	same(t, got.Text, "DROP CHECK `_orders_new_chk_1`, ADD c INT COMMENT 'DROP CHECK positive', DROP CONSTRAINT `u`, ALTER CHECK `_orders_new_chk_2` ENFORCED")
 }

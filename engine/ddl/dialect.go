@@ -21,6 +21,12 @@ func forParser(text string) string {
 			blank(t.start, t.end, "")
 		case t.is("constraint") && tokens[i-1].is("alter"):
 			blank(t.start, t.end, "CHECK")
+		case t.is("partitions") && i >= 2 && tokens[i-1].is("partition") && tokens[i-2].is("add"):
+			blank(tokens[i-2].start, t.end, "COALESCE PARTITION") // another number of them, too
+		case t.text == "(" && (tokens[i-1].is("add") || i >= 2 && tokens[i-1].is("column") && tokens[i-2].is("add")):
+			for _, element := range listedKeys(tokens, i) {
+				blank(element[0].start, element[1].end, "")
+			}
 		case t.is("check"):
 			if from, end, ok := columnCheck(tokens, i); ok {
 				blank(from, end, "")
@@ -28,6 +34,53 @@ func forParser(text string) string {
 		}
 	}
 	return string(out)
+}
+
+// listedKeys finds the indexes among the columns in ADD (...), each from the
+// comma before it to its last token. A foreign key is none of them.
+func listedKeys(tokens []token, open int) [][2]token {
+	var found [][2]token
+	depth, comma := 0, 0
+	for i := open; i < len(tokens); i++ {
+		t := tokens[i]
+		if t.kind != tokenSign {
+			continue
+		}
+		switch t.text {
+		case "(":
+			depth++
+			continue
+		case ")":
+			depth--
+		case ",":
+		default:
+			continue
+		}
+		if depth > 1 || depth == 1 && t.text == ")" {
+			continue
+		}
+		if comma > 0 && startsKey(tokens[comma+1:i]) {
+			found = append(found, [2]token{tokens[comma], tokens[i-1]})
+		}
+		if depth == 0 {
+			break
+		}
+		comma = i
+	}
+	return found
+}
+
+func startsKey(element []token) bool {
+	if len(element) < 3 {
+		return false
+	}
+	switch first := element[0]; {
+	case first.is("key"), first.is("index"), first.is("unique"), first.is("fulltext"), first.is("spatial"):
+		return true
+	case first.is("primary"):
+		return element[1].is("key")
+	}
+	return false
 }
 
 // columnCheck finds where the check at tokens[i] starts and ends, if it

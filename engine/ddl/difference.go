@@ -38,18 +38,6 @@ func (p Plan) Differences(where string, lock bool) string {
 	return query
 }
 
-// Uncompared are the columns that Differences can't compare, because no
-// expression converts their values as the ALTER does.
-func (p Plan) Uncompared() []string {
-	var names []string
-	for _, pair := range p.Mapping.Pairs {
-		if _, _, ok := CompareExprs(pair); !ok {
-			names = append(names, pair.Shadow.Name)
-		}
-	}
-	return names
-}
-
 // Extras reads the keys of the shadow's rows that no row of the original
 // accounts for, among those with a key in the range. If the ALTER changes
 // how keys compare, a range of the original is none of the shadow, and only
@@ -73,8 +61,12 @@ func (p Plan) extras(where string, lock bool) string {
 }
 
 // KeyChanges tells whether a key column has another type or collation in the
-// shadow than in the original.
+// shadow than in the original, or the columns another order: a range of keys
+// of the original is none of the shadow then.
 func (p Plan) KeyChanges() bool {
+	if p.Key.reordered(p.Shadow) {
+		return true
+	}
 	for _, k := range p.Key.Pairs {
 		if !sameType(k.Original, k.Shadow) {
 			return true
@@ -90,6 +82,9 @@ func locking(lock bool) string {
 	return ""
 }
 
-// Extra reads the key of the shadow's row of one key if the original has no
-// such row, under locks.
-func (p Plan) Extra(key Tuple) string { return p.extras(p.Key.ShadowIn([]Tuple{key}), true) }
+// ExtrasAmong reads the keys of the shadow's rows of these keys that no row
+// of the original accounts for. Locking, it reads the present state and holds
+// it.
+func (p Plan) ExtrasAmong(keys []Tuple, lock bool) string {
+	return p.extras(p.Key.ShadowIn(keys), lock)
+}

@@ -7,9 +7,11 @@
 // wherever both could.
 //
 // Read it in this order: column.go and table.go (the model), alter.go (the
-// text), mapping.go (which column feeds which), key.go (how rows are told
-// apart), literal.go (how key values travel as text), plan.go (the
-// statements), compare.go (how the verify pass looks at a pair of columns).
+// text), mapping.go and pair.go (which column feeds which, and how), key.go
+// (how rows are told apart), literal.go (how key values travel as text),
+// plan.go (the statements), compare.go and converted.go (how the verify pass
+// looks at a pair of columns), probe.go (how duplicates are found), checks.go
+// (what constraints are called).
 //
 // All statements expect a session in strict mode with NO_AUTO_VALUE_ON_ZERO,
 // without ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PAD_CHAR_TO_FULL_LENGTH,

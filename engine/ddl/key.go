@@ -11,6 +11,11 @@ type KeyPlan struct {
 	ShadowName string // of the index in the shadow
 	Pairs      []Pair // in the order of the original's index
 	Desc       []bool // which of them the index holds in descending order
+
+	// Loose says that the index in the shadow tells rows apart by more
+	// columns. Then a row whose further columns change leaves its old version
+	// behind, unless that is deleted first.
+	Loose bool
 }
 
 // Tuple is one key value: an SQL literal for each column of the key, in the
@@ -53,12 +58,18 @@ func tryKey(original, shadow Table, m Mapping, k Key) (KeyPlan, error) {
 		plan.Desc = append(plan.Desc, part.Desc)
 	}
 	for _, s := range shadow.Keys {
-		if s.Unique && sameColumns(s, plan.Pairs) {
+		if s.Unique && len(s.Parts) == len(plan.Pairs) && beginsWith(s, plan.Pairs) {
 			plan.ShadowName = s.Name
 			return plan, nil
 		}
 	}
-	return KeyPlan{}, fmt.Errorf("its columns have no unique key in the shadow")
+	for _, s := range shadow.Keys {
+		if s.Unique && beginsWith(s, plan.Pairs) {
+			plan.ShadowName, plan.Loose = s.Name, true
+			return plan, nil
+		}
+	}
+	return KeyPlan{}, fmt.Errorf("no unique key of the shadow begins with its columns")
 }
 
 func keyPair(original Table, m Mapping, part KeyPart) (Pair, error) {
@@ -99,15 +110,15 @@ func describe(c Column) string {
 	return c.ColumnType + " " + c.Collation
 }
 
-// sameColumns tells whether a unique key is over exactly these columns. Their
-// order doesn't matter.
-func sameColumns(k Key, pairs []Pair) bool {
-	if len(k.Parts) != len(pairs) {
+// beginsWith tells whether an index begins with these columns. Their order
+// doesn't matter.
+func beginsWith(k Key, pairs []Pair) bool {
+	if len(k.Parts) < len(pairs) {
 		return false
 	}
 	for _, p := range pairs {
 		found := false
-		for _, part := range k.Parts {
+		for _, part := range k.Parts[:len(pairs)] {
 			found = found || part.Prefix == 0 && part.Expr == "" && strings.EqualFold(part.Column, p.Shadow.Name)
 		}
 		if !found {
@@ -115,6 +126,21 @@ func sameColumns(k Key, pairs []Pair) bool {
 		}
 	}
 	return true
+}
+
+// reordered tells whether the shadow's index has the columns in another order.
+func (k KeyPlan) reordered(shadow Table) bool {
+	for _, s := range shadow.Keys {
+		if s.Name != k.ShadowName {
+			continue
+		}
+		for i, p := range k.Pairs {
+			if !strings.EqualFold(s.Parts[i].Column, p.Shadow.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Columns are the key's columns in the original.

@@ -60,7 +60,7 @@ func TestChooseKey(t *testing.T) {
 		{"ErrFloat", table("t", columns(column("f", "double")), "PRIMARY(f)"), table("s", columns(column("f", "double")), "PRIMARY(f)"), "`f` is double, which has no exact text"},
 		{"ErrDropped", table("t", columns(id, a), "PRIMARY(id)"), table("s", columns(a), "PRIMARY(a)"), "drops its column `id`"},
 		{"ErrGenerated", table("t", columns(id, a), "PRIMARY(id)"), table("s", columns(column("id", "int", "stored"), a), "PRIMARY(id)"), "makes it a generated one"},
-		{"ErrNotUnique", table("t", columns(id, a), "PRIMARY(id)"), table("s", columns(id, a), "PRIMARY(id,a)"), "no unique key in the shadow"},
+		{"ErrNotUnique", table("t", columns(id, a), "PRIMARY(id)"), table("s", columns(id, a), "PRIMARY(a,id)"), "no unique key of the shadow begins with its columns"},
 		{"ErrDecimal", table("t", columns(column("d", "decimal(9,3)")), "PRIMARY(d)"), table("s", columns(column("d", "decimal(9,2)")), "PRIMARY(d)"), "from decimal(9,3) to decimal(9,2)"},
 		{"ErrFraction", table("t", columns(column("d", "datetime(6)")), "PRIMARY(d)"), table("s", columns(column("d", "datetime")), "PRIMARY(d)"), "can't be undone"},
 		{"ErrOtherKind", table("t", columns(id), "PRIMARY(id)"), table("s", columns(column("id", "varchar(20)")), "PRIMARY(id)"), "from int to varchar(20) utf8mb4_0900_ai_ci"},

@@ -17,9 +17,10 @@ type Pair struct {
 	Shadow   Column
 }
 
-// Fill is a shadow column without source that INSERT must not leave out: MySQL
-// gives existing rows the type's implicit value, an INSERT in strict mode
-// refuses.
+// Fill is a shadow column without source that INSERT must not leave out. If it
+// has no default, MySQL gives existing rows the type's implicit value, and an
+// INSERT in strict mode refuses. If its default is CURRENT_TIMESTAMP, MySQL
+// gives all existing rows the time of the ALTER, and each INSERT its own.
 type Fill struct {
 	Column   Column
 	Expr     string
@@ -47,7 +48,13 @@ func NewMapping(original, shadow Table, alter Alter) (Mapping, error) {
 		switch {
 		case s.Generation() != Plain:
 		case continued:
-			m.Pairs = append(m.Pairs, Pair{Original: o, Shadow: s})
+			p := Pair{Original: o, Shadow: s}
+			if err := p.refuse(); err != nil {
+				return Mapping{}, err
+			}
+			m.Pairs = append(m.Pairs, p)
+		case s.defaultsToNow() && alter.At != (Moment{}):
+			m.Fills = append(m.Fills, Fill{Column: s, Expr: alter.At.literal(s)})
 		case !s.HasDefault():
 			f, err := fill(s)
 			if err != nil {
@@ -136,6 +143,27 @@ func fill(c Column) (Fill, error) {
 	return f, nil
 }
 
+// RefuseZeroDate is the refusal for a table that has rows, where the server's
+// sql_mode has NO_ZERO_DATE.
+func (f Fill) RefuseZeroDate() error {
+	return &Refusal{What: "ADD COLUMN " + f.Column.Quoted() + " " + f.Column.ColumnType + " NOT NULL",
+		Why: "existing rows would get a zero date, which the server's sql_mode (NO_ZERO_DATE) forbids",
+		Do:  "make the column nullable or give it a DEFAULT"}
+}
+
+func (c Column) defaultsToNow() bool {
+	return c.Default != nil && strings.HasPrefix(strings.ToUpper(*c.Default), "CURRENT_TIMESTAMP") &&
+		(c.kind() == kindDatetime || c.kind() == kindTimestamp)
+}
+
+// literal is the moment as a value of the column.
+func (m Moment) literal(c Column) string {
+	if c.kind() == kindTimestamp {
+		return "TIMESTAMP'" + m.UTC + "+00:00'"
+	}
+	return "TIMESTAMP'" + m.Local + "'"
+}
+
 // CrossesZones tells whether a TIMESTAMP turns into another type or the other
 // way round. MySQL converts it in the session's time zone, so such a copy must
 // run in the server's own zone; any other runs in '+00:00'.
@@ -181,12 +209,10 @@ func (m Mapping) InsertColumns() []string {
 }
 
 // SelectExprs are the expressions over the original that feed InsertColumns.
-// A column is selected bare: the server then converts it as its own ALTER
-// does, field to field.
 func (m Mapping) SelectExprs() []string {
 	var exprs []string
 	for _, p := range m.Pairs {
-		exprs = append(exprs, p.Original.Quoted())
+		exprs = append(exprs, p.selectExpr())
 	}
 	for _, f := range m.Fills {
 		exprs = append(exprs, f.Expr)

@@ -29,12 +29,47 @@ func NewPlan(original, shadow Table, alter Alter) (Plan, error) {
 	}
 	p := Plan{Original: original, Shadow: shadow, Alter: alter, Mapping: m, Key: key,
 		Duplicable: duplicable(original, shadow, m)}
+	if err := p.refuseZones(); err != nil {
+		return Plan{}, err
+	}
 	return p, p.refuseExpressions()
 }
 
-// MayDuplicate tells whether rows of the original can violate a unique key of
-// the shadow. REPLACE would then drop rows silently: use Insert.
-func (p Plan) MayDuplicate() bool { return len(p.Duplicable) > 0 }
+// refuseZones refuses a TIMESTAMP in the key of a copy that must run in the
+// server's own zone: where clocks go back, two moments have one local time,
+// and by that the server compares them.
+func (p Plan) refuseZones() error {
+	if !p.Mapping.CrossesZones() {
+		return nil
+	}
+	for _, k := range p.Key.Pairs {
+		if k.Original.kind() == kindTimestamp {
+			return &Refusal{What: "key column " + k.Original.Quoted() + " " + k.Original.ColumnType,
+				Why: "the ALTER turns a TIMESTAMP into another type or back, which depends on the time zone, and so would the key",
+				Do:  "give the table a primary key without TIMESTAMP first"}
+		}
+	}
+	return nil
+}
+
+// MayDuplicate tells whether a row of the original can meet another one in the
+// shadow that is not just stale: under a unique key that the original's rows
+// may violate, or where the key is loose. REPLACE would drop rows silently, or
+// leave some behind: use DeleteKeys and Insert.
+func (p Plan) MayDuplicate() bool { return len(p.Duplicable) > 0 || p.Key.Loose }
+
+// Conflicts are the unique keys of the shadow under which an Insert may meet
+// another row. A unique key that the original vouches for is among them: the
+// row that is met is stale.
+func (p Plan) Conflicts() []UniqueKey {
+	var all []UniqueKey
+	for _, k := range p.Shadow.Keys {
+		if k.Unique && !hasExpression(k) {
+			all = append(all, UniqueKey{Key: k})
+		}
+	}
+	return all
+}
 
 // Verb is how rows are written to the shadow.
 type Verb string
@@ -69,8 +104,11 @@ func (p Plan) into(v Verb, target, where string) string {
 }
 
 // DeleteGone removes the shadow rows of these keys that no row of the original
-// accounts for. It follows Apply(Replace, keys) in one transaction, whose
-// locks keep the answer true; its own read of the original doesn't lock.
+// accounts for. It follows Apply(Replace, keys) in one transaction, whose locks
+// keep the answer true. Its own read locks as well, and so reads the present:
+// under a collation 'a' and 'A' are one key with two texts, and while one
+// worker deletes the row of the one, another may have written the row of the
+// other, which a snapshot from before would not account for.
 //
 // A row of the shadow is accounted for by the row of the original that
 // converts to its key. Both directions are asked: when the ALTER makes a
@@ -81,7 +119,7 @@ func (p Plan) into(v Verb, target, where string) string {
 // NOT NULL column is NULL there.
 func (p Plan) DeleteGone(keys []Tuple) string {
 	return "DELETE s FROM " + p.Shadow.Name.Quoted() + " AS s WHERE " + p.Key.shadowIn("s.", keys) +
-		" AND NOT EXISTS (SELECT 1 FROM " + p.Original.Name.Quoted() + " AS o WHERE " + p.Key.Join("o.", "s.") + ")"
+		" AND NOT EXISTS (SELECT 1 FROM " + p.Original.Name.Quoted() + " AS o WHERE " + p.Key.Join("o.", "s.") + " FOR SHARE)"
 }
 
 // DeleteKeys removes the shadow rows of these keys. With Insert it precedes

@@ -1,18 +1,47 @@
 package ddl
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // The statements below settle a conflict under a unique key that the ALTER
-// adds or tightens. They work through a probe: a temporary table like the
-// shadow, into which the server converts the original's rows in question, so
-// that their unique values can be compared as the new definition has them.
+// adds or tightens. They work through a probe: a temporary table with the
+// shadow's columns and unique keys, into which the server converts the
+// original's rows in question, so that their unique values can be compared as
+// the new definition has them.
 
-// ProbeCreate makes the empty probe for a session.
+// ProbeCreate makes the empty probe for a session. CREATE TABLE LIKE would do
+// but for what a temporary table can't have: partitions, FULLTEXT and SPATIAL
+// indexes, a tablespace, compression.
 func (p Plan) ProbeCreate(probe string) string {
-	return "CREATE TEMPORARY TABLE IF NOT EXISTS " + probe + " LIKE " + p.Shadow.Name.Quoted()
+	text := strings.TrimPrefix(p.Shadow.CreateSQL, "CREATE TABLE "+QuoteIdent(p.Shadow.Name.Name)+" (\n")
+	var items []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, ")") {
+			break
+		}
+		item := strings.TrimSuffix(strings.TrimSpace(line), ",")
+		// The server writes one column, key or constraint a line.
+		if !hasAnyPrefix(item, "FULLTEXT KEY", "SPATIAL KEY", "CONSTRAINT") {
+			items = append(items, item)
+		}
+	}
+	charset := ""
+	if found := tableCharset.FindString(text); found != "" {
+		charset = " " + found
+	}
+	return "CREATE TEMPORARY TABLE IF NOT EXISTS " + probe + " (" + strings.Join(items, ", ") + ") ENGINE=InnoDB" + charset
+}
+
+// tableCharset is the first of a table's options that say how columns are
+// encoded which name no character set of their own.
+var tableCharset = regexp.MustCompile(`DEFAULT CHARSET=\w+( COLLATE=\w+)?`)
+
+func hasAnyPrefix(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // ProbeFill puts the present rows of these keys into the probe, under locks.
@@ -61,11 +90,9 @@ func (p Plan) collision(probe string, u UniqueKey) string {
 // original's rows may violate: which rows collide could not be found out.
 func (p Plan) refuseExpressions() error {
 	for _, u := range p.Duplicable {
-		for _, part := range u.Key.Parts {
-			if part.Expr != "" {
-				return &Refusal{What: "unique key " + QuoteIdent(u.Key.Name), Why: "it is over an expression, and rows may collide under it",
-					Do: "add a generated column with that expression and put the unique key on it"}
-			}
+		if hasExpression(u.Key) {
+			return &Refusal{What: "unique key " + QuoteIdent(u.Key.Name), Why: "it is over an expression, and rows may collide under it",
+				Do: "add a generated column with that expression and put the unique key on it"}
 		}
 	}
 	return nil

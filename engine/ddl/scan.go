@@ -130,3 +130,26 @@ func clauses(tokens []token) [][]token {
 	}
 	return append(out, tokens[from:])
 }
+
+// Mentions tells whether a statement, of whatever kind, may speak of a table,
+// in a session with this default schema: it holds the table's name, as a word
+// or in quotes, and no other schema's before it.
+func Mentions(sql, schema string, table TableName) bool {
+	tokens, err := scan(sql)
+	if err != nil {
+		return strings.Contains(strings.ToLower(sql), strings.ToLower(table.Name))
+	}
+	for i, t := range tokens {
+		if t.kind == tokenSign || !strings.EqualFold(t.text, table.Name) {
+			continue
+		}
+		in := schema
+		if i >= 2 && tokens[i-1].text == "." {
+			in = tokens[i-2].text
+		}
+		if strings.EqualFold(in, table.Schema) {
+			return true
+		}
+	}
+	return false
+}

@@ -18,6 +18,7 @@ const (
 	ErrLockWaitTimeout  = 1205
 	ErrDeadlock         = 1213
 	ErrQueryInterrupted = 1317
+	ErrOnlineLogFull    = 1799 // innodb_online_alter_log_max_size is too small
 	ErrLockNowait       = 3572
 )
 

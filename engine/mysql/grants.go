@@ -12,11 +12,18 @@ import (
 type Grants struct {
 	Global map[string]bool
 	Schema map[string]bool // on all tables of the schema that was asked about
+
+	revoked map[string]bool // global ones that don't hold for this schema (partial_revokes)
+}
+
+// InSchema reports whether a privilege holds for all tables of the schema.
+func (g Grants) InSchema(privilege string) bool {
+	return g.Schema[privilege] || g.Global[privilege] && !g.revoked[privilege]
 }
 
 // grantLine reads GRANT a, b ON `s`.* TO …; the names are quoted with ` or,
 // under ANSI_QUOTES, with ".
-var grantLine = regexp.MustCompile("^GRANT (.+?) ON [`\"]?(.+?)[`\"]?\\.\\* TO ")
+var grantLine = regexp.MustCompile("^(GRANT|REVOKE) (.+?) ON [`\"]?(.+?)[`\"]?\\.\\* (?:TO|FROM) ")
 
 // allPrivileges stands for each privilege that Rowproof may ask for.
 var allPrivileges = []string{
@@ -31,7 +38,7 @@ func (s *Server) Grants(ctx context.Context, schema string) (Grants, error) {
 		return Grants{}, fmt.Errorf("read privileges: %w", err)
 	}
 	defer rows.Close()
-	g := Grants{Global: map[string]bool{}, Schema: map[string]bool{}}
+	g := Grants{Global: map[string]bool{}, Schema: map[string]bool{}, revoked: map[string]bool{}}
 	for rows.Next() {
 		var line string
 		if err := rows.Scan(&line); err != nil {
@@ -51,13 +58,15 @@ func (g Grants) add(line, schema string) {
 		return // a role, a proxy, or one table
 	}
 	into := g.Schema
-	switch on := found[2]; {
+	switch on := found[3]; {
 	case on == "*":
 		into = g.Global
 	case !likeSchema(on, schema):
 		return
+	case found[1] == "REVOKE":
+		into = g.revoked
 	}
-	for privilege := range strings.SplitSeq(found[1], ",") {
+	for privilege := range strings.SplitSeq(found[2], ",") {
 		privilege = strings.TrimSpace(strings.ToUpper(privilege))
 		if privilege == "ALL PRIVILEGES" {
 			for _, p := range allPrivileges {

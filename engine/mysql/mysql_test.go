@@ -36,13 +36,37 @@ func TestGrants(t *testing.T) {
 		{"GRANT REPLICATION SLAVE, PROCESS ON *.* TO `u`@`%` WITH GRANT OPTION", "shop", "PROCESS", ""},
 		{"GRANT `role`@`%` TO `u`@`%`", "shop", "", ""},
 	} {
-		g := Grants{Global: map[string]bool{}, Schema: map[string]bool{}}
+		g := Grants{Global: map[string]bool{}, Schema: map[string]bool{}, revoked: map[string]bool{}}
 		g.add(c.line, c.schema)
 		if (c.global == "") != (len(g.Global) == 0) || c.global != "" && !g.Global[c.global] {
 			t.Errorf("%s: got global %v, want %q", c.line, g.Global, c.global)
 		}
 		if (c.inside == "") != (len(g.Schema) == 0) || c.inside != "" && !g.Schema[c.inside] {
 			t.Errorf("%s for %s: got %v, want %q", c.line, c.schema, g.Schema, c.inside)
+		}
+	}
+}
+
+func TestPartialRevoke(t *testing.T) {
+	g := Grants{Global: map[string]bool{}, Schema: map[string]bool{}, revoked: map[string]bool{}}
+	g.add("GRANT SELECT, INSERT ON *.* TO `u`@`%`", "shop")
+	g.add("REVOKE INSERT ON `shop`.* FROM `u`@`%`", "shop")
+	g.add("REVOKE SELECT ON `mysql`.* FROM `u`@`%`", "shop")
+	if !g.InSchema("SELECT") || g.InSchema("INSERT") {
+		t.Errorf("got SELECT %v and INSERT %v, want true and false", g.InSchema("SELECT"), g.InSchema("INSERT"))
+	}
+}
+
+func TestFiltered(t *testing.T) {
+	for _, c := range []struct{ do, ignore, want string }{
+		{"", "", ""},
+		{"other,shop", "", ""},
+		{"other,shopping", "", "binlog_do_db=other,shopping"},
+		{"", "other", ""},
+		{"", "other,shop", "binlog_ignore_db=other,shop"},
+	} {
+		if got := (BinlogStatus{do: c.do, ignore: c.ignore}).Filtered("shop"); got != c.want {
+			t.Errorf("do %q, ignore %q: got %q, want %q", c.do, c.ignore, got, c.want)
 		}
 	}
 }

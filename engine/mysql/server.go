@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -23,6 +24,7 @@ type Config struct {
 	Password string
 	Schema   string        // the session's default schema
 	Timeout  time.Duration // to connect; 0 means 10 seconds
+	TLS      TLS
 }
 
 // Address is the server's address as a person writes it.
@@ -43,6 +45,8 @@ type Server struct {
 	Version Version
 	UUID    string // @@server_uuid when the pool was opened
 	Mode    string // the sql_mode that copying sessions use
+
+	encrypted bool // whether the server's connections are
 }
 
 // Open connects and reads the server's version, so that an unreachable
@@ -60,6 +64,11 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{Config: cfg}
 	var version, mode string
 	err = bare.QueryRowContext(ctx, "SELECT @@version, @@server_uuid, @@global.sql_mode").Scan(&version, &s.UUID, &mode)
+	if err == nil {
+		var name, cipher string
+		err = bare.QueryRowContext(ctx, "SHOW SESSION STATUS LIKE 'Ssl_cipher'").Scan(&name, &cipher)
+		s.encrypted = cipher != ""
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s as %s: %w", cfg.Address(), cfg.User, plain(err))
 	}
@@ -71,6 +80,17 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	return s, s.openCopying("'+00:00'")
+}
+
+// Encryption is the TLS configuration of a connection besides the pools', nil
+// for none. Where the mode leaves it to the server it follows what the pools
+// got.
+func (s *Server) Encryption() (*tls.Config, error) {
+	config, _, err := s.Config.encryption()
+	if err != nil || !s.encrypted {
+		return nil, err
+	}
+	return config, nil
 }
 
 // UseServerZone makes the copying sessions work in the server's own time
@@ -154,6 +174,10 @@ func open(cfg Config, session map[string]string, batch bool) (*sql.DB, error) {
 		d.Net = "unix"
 	}
 	d.Timeout = cfg.Timeout
+	var err error
+	if d.TLS, d.AllowFallbackToPlaintext, err = cfg.encryption(); err != nil {
+		return nil, err
+	}
 	d.InterpolateParams = true
 	d.Collation = "utf8mb4_bin"
 	d.Params = session

@@ -2,8 +2,8 @@ package stream
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
+	"math"
 
 	"rowproof/engine/mysql"
 )
@@ -28,16 +28,15 @@ func (p Position) String() string {
 // although no reader sees it yet: what such a transaction did must be found
 // by locking reads, which wait for it.
 func Current(ctx context.Context, s *mysql.Server, gtid bool) (Position, error) {
-	query := "SHOW BINARY LOG STATUS"
-	if !s.Version.AtLeast(8, 2) {
-		query = "SHOW MASTER STATUS"
-	}
-	var p Position
-	var doDB, ignoreDB sql.NullString
-	err := s.DB.QueryRowContext(ctx, mysql.Step("attach", query)).Scan(&p.File, &p.Pos, &doDB, &ignoreDB, &p.GTIDs)
+	status, err := s.BinlogStatus(ctx, "attach")
 	if err != nil {
-		return Position{}, fmt.Errorf("read binlog position: %w", err)
+		return Position{}, err
 	}
+	if status.Pos > math.MaxUint32 {
+		return Position{}, fmt.Errorf("read binlog position: %s has grown to %d bytes, and a stream can't begin behind 4 GiB: FLUSH BINARY LOGS first",
+			status.File, status.Pos)
+	}
+	p := Position{File: status.File, Pos: uint32(status.Pos), GTIDs: status.GTIDs}
 	if !gtid {
 		p.GTIDs = ""
 	}

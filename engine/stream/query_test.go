@@ -26,6 +26,11 @@ func TestQuery(t *testing.T) {
 		{"other", "INSERT INTO orders VALUES (1)", ""},
 		{"shop", "CREATE TABLE notes (text TEXT COMMENT 'about orders')", ""},
 		{"shop", "DROP DATABASE other", ""},
+		{"shop", "OPTIMIZE TABLE orders", ""},
+		{"shop", "CREATE DEFINER=`trigger`@`%` PROCEDURE pay() UPDATE orders SET paid = 1", ""},
+		{"shop", "CREATE ALGORITHM=UNDEFINED DEFINER=`a`@`%` SQL SECURITY DEFINER VIEW `open` AS SELECT * FROM orders", ""},
+		{"shop", "DROP VIEW IF EXISTS `orders_table`", ""},
+		{"shop", "DROP /*!40005 TEMPORARY */ TABLE IF EXISTS `orders`", ""},
 		{"shop", "/* osc:rename */ RENAME TABLE shop.orders TO shop._orders_old", ""}, // our own
 
 		{"shop", "ALTER TABLE orders ADD COLUMN a INT", "a definition change of orders"},
@@ -36,6 +41,9 @@ func TestQuery(t *testing.T) {
 		{"shop", "RENAME TABLE orders TO sales", "a definition change"},
 		{"shop", "ALTER TABLE _orders_new DROP COLUMN a", "a definition change"},
 		{"shop", "DROP DATABASE shop", "a definition change"},
+		{"shop", "CREATE INDEX i ON orders (paid)", "a definition change"},
+		{"shop", "DROP INDEX i ON orders", "a definition change"},
+		{"shop", "CREATE DEFINER=`view`@`%` TRIGGER watch BEFORE INSERT ON orders FOR EACH ROW SET @x = 1", "a definition change"},
 		{"shop", "INSERT INTO orders VALUES (1)", "a change logged as a statement"},
 		{"shop", "UPDATE customers c JOIN orders o ON c.id = o.customer SET o.paid = 1", "a change logged as a statement"},
 		{"shop", "DELETE FROM orders WHERE id = 1", "a change logged as a statement"},

@@ -2,8 +2,10 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"io"
+	"time"
 
 	gomysql "github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/go-mysql-org/go-mysql/replication"
@@ -12,216 +14,213 @@ import (
 // reader handles the events of one connection.
 type reader struct {
 	*Stream
-	ctx   context.Context // of this connection; the event callback brings none
-	file  string
-	gtids *gomysql.MysqlGTIDSet // nil without GTIDs
-	next  *replication.GTIDEvent
-	ready bool
-	err   error // why the stream must stop for good
+	ctx    context.Context // of this connection
+	events *events
+	tables map[uint64]*table
+	file   string
+	ready  bool
+	end    uint32 // see alive
+	still  int
+
+	gtids    *gomysql.MysqlGTIDSet // nil without GTIDs
+	next     *replication.GTIDEvent
+	rendered time.Time // when gtids were last made into text
 }
 
-// HandleEvent implements replication.EventHandler. It runs on the goroutine
-// that reads the connection.
-func (r *reader) HandleEvent(e *replication.BinlogEvent) error {
-	if err := r.handle(e.Header, e.Event); err != nil {
-		if r.ctx.Err() == nil {
-			r.err = err
+// run reads events until the connection ends. Only an error that is fatal
+// says more than that.
+func (r *reader) run() error {
+	for {
+		var broken error // what handling an event came to
+		err := r.events.next(func(h header, c *cursor) error {
+			broken = r.handle(h, c)
+			return broken
+		})
+		switch {
+		case err == nil:
+			continue
+		case r.ctx.Err() != nil:
+			return r.ctx.Err()
+		case broken != nil && !connectionLost(broken):
+			return fatal{fmt.Errorf("read binlog at %s: %w", r.Position(), broken)}
 		}
-		return err
+		return classify(err)
 	}
-	return nil
 }
 
-func (r *reader) handle(h *replication.EventHeader, event replication.Event) error {
-	switch e := event.(type) {
-	case *replication.RotateEvent:
-		r.file = string(e.NextLogName)
-		if !r.ready {
-			r.ready = true
-			r.handler.Ready()
-			break
+// connectionLost tells an event that was cut short from one that can't be
+// understood, or must not be passed over.
+func connectionLost(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, new(interface{ Timeout() bool }))
+}
+
+func (r *reader) handle(h header, c *cursor) error {
+	if !r.ready {
+		r.ready = true
+		r.handler.Ready()
+	}
+	switch h.kind {
+	case replication.ROTATE_EVENT:
+		pos := c.number(8)
+		r.file = string(c.copied(min(c.left, maxFileName)))
+		if h.end > 0 && c.err == nil { // a real one, not the one that opens a connection
+			r.publish(uint32(pos))
 		}
-		if h.LogPos > 0 { // a real one, not the one that opens a connection
-			r.publish(uint32(e.Position))
-		}
-	case *replication.GTIDEvent:
+	case replication.FORMAT_DESCRIPTION_EVENT:
+		clear(r.tables)
+		return r.sameFile(h)
+	case replication.GTID_EVENT, replication.ANONYMOUS_GTID_EVENT, replication.GTID_TAGGED_LOG_EVENT:
 		// A transaction begins here, so everything before it is whole. This
 		// is the only place that publishes a position inside a file: commits,
 		// savepoints, XA and DDL end in too many ways to list.
-		r.publish(h.LogPos - h.EventSize)
-		r.next = e
-	case *replication.GtidTaggedLogEvent:
-		r.publish(h.LogPos - h.EventSize)
-		r.next = &e.GTIDEvent
-	case *replication.TransactionPayloadEvent:
-		for _, inner := range e.Events {
-			if err := r.handle(inner.Header, inner.Event); err != nil {
-				return err
-			}
-		}
-	case *replication.RowsEvent:
-		return r.rows(e)
-	case *replication.QueryEvent:
-		return r.query(string(e.Schema), string(e.Query))
-	case *replication.GenericEvent:
-		if h.EventType == replication.INCIDENT_EVENT {
-			return fmt.Errorf("read binlog at %s:%d: the server reports an incident: events are missing", r.file, h.LogPos)
-		}
+		r.publish(h.begin())
+		return r.transaction(h, c)
+	case replication.TRANSACTION_PAYLOAD_EVENT:
+		return r.events.transaction(c, func(inner header, c *cursor) error {
+			inner.end = 0 // it does not stand in the file
+			return r.handle(inner, c)
+		})
+	case replication.TABLE_MAP_EVENT:
+		return r.tableMap(c)
+	case replication.WRITE_ROWS_EVENTv1, replication.UPDATE_ROWS_EVENTv1, replication.DELETE_ROWS_EVENTv1,
+		replication.WRITE_ROWS_EVENTv2, replication.UPDATE_ROWS_EVENTv2, replication.DELETE_ROWS_EVENTv2,
+		replication.PARTIAL_UPDATE_ROWS_EVENT:
+		return r.rows(h.kind, c)
+	case replication.QUERY_EVENT:
+		return r.statement(c)
+	case replication.HEARTBEAT_EVENT:
+		return r.alive(h)
+	case replication.INCIDENT_EVENT:
+		return errors.New("the server reports an incident: events are missing")
+	case replication.WRITE_ROWS_EVENTv0, replication.UPDATE_ROWS_EVENTv0, replication.DELETE_ROWS_EVENTv0:
+		return fmt.Errorf("row event of type %d, from before MySQL 5.1, can't be read", h.kind)
 	}
-	return nil
+	return c.err
+}
+
+// maxFileName is how long the name of a binlog file can be.
+const maxFileName = 512
+
+// maxStatement is how long a statement may be that is looked through.
+const maxStatement = 16 << 20
+
+// statement reads a statement that stands in the binlog as text.
+func (r *reader) statement(c *cursor) error {
+	c.skip(4 + 4) // session, duration
+	schema := int64(c.number(1))
+	c.skip(2) // error code
+	variables := int64(c.number(2))
+	c.skip(variables)
+	name := string(c.copied(schema))
+	c.skip(1)
+	if c.left > maxStatement {
+		return fmt.Errorf("a statement of %d bytes is too long to be looked through", c.left)
+	}
+	text := string(c.copied(c.left))
+	if c.err != nil {
+		return c.err
+	}
+	return r.query(name, text)
 }
 
 // publish records a transaction boundary in the current file.
+//
+// To write out the executed set takes longer than to apply a small
+// transaction, so with GTIDs not every boundary is published.
 func (r *reader) publish(pos uint32) {
 	p := Position{File: r.file, Pos: pos}
-	if before := r.Position(); before.GTIDs != "" {
-		p.GTIDs = r.executed(before.GTIDs)
+	if r.gtids != nil {
+		r.executed()
+		if time.Since(r.rendered) < renderEvery {
+			return
+		}
+		r.rendered = time.Now()
+		p.GTIDs = r.gtids.String()
 	}
 	r.boundary.Store(&p)
+	if r.handler.Boundary != nil {
+		r.handler.Boundary(p)
+	}
 }
 
-// executed adds the transaction that has just ended to the executed set.
-func (r *reader) executed(text string) string {
-	if r.next == nil {
-		return text
-	}
-	if r.gtids == nil {
-		set, err := gomysql.ParseMysqlGTIDSet(text)
-		if err != nil {
-			return text // Stream.start has parsed it, or will refuse it
-		}
-		r.gtids = set.(*gomysql.MysqlGTIDSet)
-	}
-	if one, err := r.next.GTIDNext(); err == nil {
-		// An anonymous transaction has none to add.
-		_ = r.gtids.Update(one.String())
+const renderEvery = 10 * time.Millisecond
+
+// executed adds the transaction that has just ended to the executed set. An
+// anonymous one has nothing to add.
+func (r *reader) executed() {
+	if r.next != nil {
+		r.gtids.AddGTIDWithTag([16]byte(r.next.SID), r.next.Tag, r.next.GNO)
 	}
 	r.next = nil
-	return r.gtids.String()
 }
 
-// decodeRows decodes the rows of our two tables alone: a neighbour's events
-// cost nothing and can't disturb us.
-func (r *reader) decodeRows(e *replication.RowsEvent, data []byte) error {
-	pos, err := e.DecodeHeader(data)
-	if err != nil || !r.ours(e.Table) {
-		return err
-	}
-	return e.DecodeData(pos, data)
-}
-
-func (r *reader) ours(t *replication.TableMapEvent) bool {
-	if !strings.EqualFold(string(t.Schema), r.cfg.Schema) {
-		return false
-	}
-	name := string(t.Table)
-	return name == r.cfg.Original || name == r.cfg.Control
-}
-
-func (r *reader) rows(e *replication.RowsEvent) error {
-	if !r.ours(e.Table) {
-		return nil
-	}
-	if string(e.Table.Table) == r.cfg.Control {
-		r.markers(e)
-		return nil
-	}
-	if int(e.ColumnCount) != r.cfg.Columns {
-		return fmt.Errorf("read binlog at %s: an event of %s has %d columns, the table had %d: somebody altered it",
-			r.Position(), r.cfg.Original, e.ColumnCount, r.cfg.Columns)
-	}
-	if e.Type() != replication.EnumRowsEventTypeUpdate {
-		for i, row := range e.Rows {
-			key, err := r.key(row, skipped(e, i))
-			if err != nil {
-				return err
-			}
-			if err := r.handler.Changed(r.ctx, key); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for i := 0; i+1 < len(e.Rows); i += 2 {
-		if err := r.updated(e, i); err != nil {
+// transaction reads the name of the transaction that begins, and when it was
+// committed.
+func (r *reader) transaction(h header, c *cursor) error {
+	if h.kind == replication.GTID_TAGGED_LOG_EVENT {
+		var tagged replication.GtidTaggedLogEvent
+		if err := tagged.Decode(c.copied(min(c.left, window))); err != nil {
 			return err
 		}
+		if r.gtids != nil {
+			r.next = &tagged.GTIDEvent
+		}
+		r.late(tagged.ImmediateCommitTimestamp)
+		return c.err
 	}
+	c.skip(1) // flags
+	if r.gtids != nil && h.kind == replication.GTID_EVENT {
+		r.next = &replication.GTIDEvent{SID: append([]byte(nil), c.take(16)...), GNO: int64(c.number(8))}
+	} else {
+		c.skip(16 + 8)
+	}
+	const dependencies, stamp = 1 + 8 + 8, 7
+	if c.left < dependencies+stamp {
+		return c.err // from before MySQL 8.0
+	}
+	c.skip(dependencies)
+	const original = 1 << 55 // another server's time follows
+	r.late(c.number(stamp) &^ original)
+	return c.err
+}
+
+// late measures Delay by a transaction that was committed at a time, in
+// microseconds since 1970.
+func (r *reader) late(committed uint64) {
+	now := time.Now().Add(r.ahead)
+	r.delay.Store(int64(max(0, now.Sub(time.UnixMicro(int64(committed))))))
+}
+
+// sameFile fails if a file that was read before is another one now: after
+// RESET BINARY LOGS the names begin anew.
+func (r *reader) sameFile(h header) error {
+	now := birth{file: r.file, at: h.at}
+	if before := r.born; before.file == now.file && before.at != now.at {
+		return fmt.Errorf("%s is another file than before: somebody has reset the binary logs", now.file)
+	}
+	r.born = now
 	return nil
 }
 
-// updated handles the pair of images of one updated row: a changed key is
-// two keys, the one that is gone and the one that came.
-func (r *reader) updated(e *replication.RowsEvent, i int) error {
-	before, err := r.key(e.Rows[i], skipped(e, i))
-	if err != nil {
-		return err
+// birth is when the server began to write a file.
+type birth struct {
+	file string
+	at   uint32
+}
+
+// alive is called when the server says that nothing comes after a place. If
+// there is news time and again it reads from a file that is the server's no
+// longer, as after RESET BINARY LOGS, and a new connection will tell.
+func (r *reader) alive(h header) error {
+	now, err := Current(r.ctx, r.cfg.Server, false)
+	if err != nil || h.end != r.end || now.File == r.file && now.Pos == h.end {
+		r.end, r.still = h.end, 0
+		return nil //nolint:nilerr // a server that can't be asked now may be asked at the next heartbeat
 	}
-	if err := r.handler.Changed(r.ctx, before); err != nil {
-		return err
-	}
-	after := make([]any, len(before))
-	absent := skipped(e, i+1)
-	same := true
-	for n, column := range r.cfg.Key {
-		after[n] = before[n]
-		if !absent[column] {
-			after[n] = e.Rows[i+1][column]
-		}
-		same = same && equal(before[n], after[n])
-	}
-	if same {
+	if r.still++; r.still < 2 {
 		return nil
 	}
-	return r.handler.Changed(r.ctx, after)
+	return fmt.Errorf("%w: it has reached %s and sends nothing after %s:%d", errStalled, now, r.file, r.end)
 }
 
-func (r *reader) key(row []any, absent map[int]bool) ([]any, error) {
-	key := make([]any, len(r.cfg.Key))
-	for n, column := range r.cfg.Key {
-		if absent[column] || column >= len(row) {
-			return nil, fmt.Errorf("read binlog at %s: an event of %s does not carry its key", r.Position(), r.cfg.Original)
-		}
-		key[n] = row[column]
-	}
-	return key, nil
-}
-
-func skipped(e *replication.RowsEvent, row int) map[int]bool {
-	if row >= len(e.SkippedColumns) || len(e.SkippedColumns[row]) == 0 {
-		return nil
-	}
-	absent := make(map[int]bool, len(e.SkippedColumns[row]))
-	for _, column := range e.SkippedColumns[row] {
-		absent[column] = true
-	}
-	return absent
-}
-
-// equal compares two decoded key values. Different text for the same value
-// only costs a second look at the row.
-func equal(a, b any) bool {
-	if x, ok := a.([]byte); ok {
-		y, ok := b.([]byte)
-		return ok && string(x) == string(y)
-	}
-	return a == b
-}
-
-// markers reads the token, the second column of the control table.
-func (r *reader) markers(e *replication.RowsEvent) {
-	if e.Type() == replication.EnumRowsEventTypeDelete {
-		return
-	}
-	for i, row := range e.Rows {
-		if e.Type() == replication.EnumRowsEventTypeUpdate && i%2 == 0 {
-			continue
-		}
-		switch token := row[1].(type) {
-		case string:
-			r.handler.Marker(token)
-		case []byte:
-			r.handler.Marker(string(token))
-		}
-	}
-}
+var errStalled = fmt.Errorf("server has stopped sending: %w", io.ErrUnexpectedEOF)

@@ -2,16 +2,15 @@ package stream
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	gomysql "github.com/go-mysql-org/go-mysql/mysql"
-	"github.com/go-mysql-org/go-mysql/replication"
 
 	"rowproof/engine/mysql"
 )
@@ -24,6 +23,7 @@ type Config struct {
 	Original string
 	Shadow   string
 	Control  string // the engine's own table: its rows carry markers
+	Resumed  bool   // what an earlier run did to the shadow may come through
 	Columns  int    // number of the original's columns
 	Key      []int  // places of the key columns among the original's columns, from 0
 	Log      *slog.Logger
@@ -33,9 +33,16 @@ type Config struct {
 // order by one goroutine; while one of them blocks, the server is not read
 // from, so a slow handler bounds the memory in use.
 type Handler struct {
-	Changed func(ctx context.Context, key []any) error // the row under this key changed
-	Marker  func(token string)                         // a marker row of the control table passed
-	Ready   func()                                     // the server has begun to send, once per connection
+	// Changed is told that the row under this key changed. Unless gone is
+	// set, nothing has been removed: the row was inserted, or updated under
+	// the very same key. The key's slice is only lent.
+	Changed func(ctx context.Context, key []any, gone bool) error
+	Marker  func(token string) // a marker row of the control table passed
+	Ready   func()             // the server has begun to send, once per connection
+
+	// Boundary is told the end of each transaction, when Changed has returned
+	// for all its keys and for none that follows.
+	Boundary func(Position)
 }
 
 // Stream follows the binlog from one position on.
@@ -44,10 +51,23 @@ type Stream struct {
 	handler  Handler
 	boundary atomic.Pointer[Position]
 	expected sync.Map // statement -> true
+	foreign  atomic.Int64
+	delay    atomic.Int64  // see Delay, in nanoseconds
+	ahead    time.Duration // of the server's clock; for the goroutine that reads
+	identity string        // as a replica, in place of a server's UUID
+	born     birth         // of the file that was read last; Run's own
 }
 
 // New returns a stream that has not started.
-func New(cfg Config, handler Handler) *Stream { return &Stream{cfg: cfg, handler: handler} }
+func New(cfg Config, handler Handler) *Stream {
+	return &Stream{cfg: cfg, handler: handler, identity: newUUID()}
+}
+
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
 
 // Position returns the last transaction boundary that passed: everything
 // before it has been given to the handler.
@@ -57,6 +77,15 @@ func (s *Stream) Position() Position {
 	}
 	return Position{}
 }
+
+// Delay is how long ago the last transaction was committed when it came
+// through the stream, by the server's clock.
+func (s *Stream) Delay() time.Duration { return time.Duration(s.delay.Load()) }
+
+// Foreign counts the changes of rows, on any table, that are not the
+// engine's own: it grows with the application's writes. Rows that one event
+// holds count as one.
+func (s *Stream) Foreign() int64 { return s.foreign.Load() }
 
 // Expect announces a statement that the caller itself is about to run on the
 // original or the shadow, to the letter: it may come through the stream
@@ -106,9 +135,6 @@ func (s *Stream) Run(ctx context.Context, p Position) error {
 			return nil
 		}
 		delay = min(2*delay, maxDelay)
-		if err := s.sameServer(ctx); err != nil {
-			return err
-		}
 	}
 }
 
@@ -117,74 +143,38 @@ func (s *Stream) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	from := s.Position()
-	r := &reader{Stream: s, ctx: ctx, file: from.File}
-	host, port := s.cfg.Server.Host, s.cfg.Server.Port
-	if s.cfg.Server.Socket != "" {
-		host, port = s.cfg.Server.Socket, 0
+	r := &reader{Stream: s, ctx: ctx, file: from.File, tables: map[uint64]*table{}}
+	if from.GTIDs != "" {
+		set, err := gomysql.ParseMysqlGTIDSet(from.GTIDs)
+		if err != nil {
+			return fatal{fmt.Errorf("read GTID set %q: %w", from.GTIDs, err)}
+		}
+		r.gtids = set.(*gomysql.MysqlGTIDSet)
 	}
-	syncer := replication.NewBinlogSyncer(replication.BinlogSyncerConfig{
-		ServerID: s.cfg.ServerID, Flavor: "mysql",
-		Host: host, Port: port, User: s.cfg.Server.User, Password: s.cfg.Server.Password,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		// Its own retry starts at the last event it saw, which may lie inside
-		// a transaction; ours starts at a transaction boundary.
-		DisableRetrySync:        true,
-		DiscardGTIDSet:          true,
-		VerifyChecksum:          true,
-		HeartbeatPeriod:         5 * time.Second,
-		ReadTimeout:             30 * time.Second,
-		TimestampStringLocation: time.UTC,
-		RowsEventDecodeFunc:     r.decodeRows,
-		SynchronousEventHandler: r,
-	})
-	// Close waits for the handler, which may wait for the applier: ending
-	// the context first lets it go.
-	defer syncer.Close()
-	defer cancel()
-	streamer, err := s.start(syncer, from)
+	conn, err := s.connect(ctx, from, r.gtids)
 	if err != nil {
 		return classify(err)
 	}
-	_, err = streamer.GetEvent(ctx)
-	if r.err != nil {
-		return fatal{r.err}
-	}
-	return classify(err)
+	defer s.hangUp(ctx, conn)
+	stop := context.AfterFunc(ctx, func() { _ = conn.Conn.Conn.Close() })
+	defer stop()
+	r.events = newEvents(newPackets(conn.Conn.Conn, silence))
+	defer r.events.close()
+	return r.run()
 }
 
-func (s *Stream) start(syncer *replication.BinlogSyncer, from Position) (*replication.BinlogStreamer, error) {
-	if from.GTIDs == "" {
-		return syncer.StartSync(gomysql.Position{Name: from.File, Pos: from.Pos})
-	}
-	set, err := gomysql.ParseMysqlGTIDSet(from.GTIDs)
-	if err != nil {
-		return nil, fatal{fmt.Errorf("read GTID set %q: %w", from.GTIDs, err)}
-	}
-	return syncer.StartSyncGTID(set)
-}
-
-// classify tells the errors that the server answers to a dump request, such
-// as a purged binlog, from a lost connection.
+// classify tells what the server answers, such as that a binlog is purged,
+// from a lost connection.
 func classify(err error) error {
 	var server *gomysql.MyError
-	if errors.As(err, &server) && server.Code != gomysql.ER_SERVER_SHUTDOWN {
-		return fatal{fmt.Errorf("read binlog: %s (error %d)", server.Message, server.Code)}
+	if !errors.As(err, &server) {
+		return err
 	}
-	return err
-}
-
-// sameServer fails if the address now leads to another server: its binlog
-// positions mean nothing to us. While nobody answers it reports no error.
-func (s *Stream) sameServer(ctx context.Context) error {
-	var uuid string
-	if err := s.cfg.Server.DB.QueryRowContext(ctx, "SELECT @@server_uuid").Scan(&uuid); err != nil {
-		return nil //nolint:nilerr // nobody answers yet: Run tries again
+	switch server.Code {
+	case gomysql.ER_SERVER_SHUTDOWN, gomysql.ER_CON_COUNT_ERROR, gomysql.ER_TOO_MANY_USER_CONNECTIONS, gomysql.ER_QUERY_INTERRUPTED:
+		return err
 	}
-	if uuid != s.cfg.Server.UUID {
-		return fmt.Errorf("read binlog from %s: %w: server_uuid was %s and is %s",
-			s.cfg.Server.Address(), ErrOtherServer, s.cfg.Server.UUID, uuid)
-	}
-	return nil
+	return fatal{fmt.Errorf("read binlog: %s (error %d)", server.Message, server.Code)}
 }
 
 // wait pauses between two attempts to connect; it reports false when ctx

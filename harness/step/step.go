@@ -21,6 +21,7 @@ const (
 	CopyRead  Step = "copy-read"  // reads a chunk of the original into the tool
 	CopyWrite Step = "copy-write" // writes a chunk to the shadow
 	Apply     Step = "apply"      // brings changed keys up to date in the shadow
+	Index     Step = "index"      // builds secondary indexes of the shadow
 	Verify    Step = "verify"     // compares original and shadow
 	Lock      Step = "lock"       // locks writers out of the original
 	Drain     Step = "drain"      // writes the marker that ends the stream
@@ -33,6 +34,6 @@ const (
 func All() []Step {
 	return []Step{
 		Preflight, Shadow, Attach, Dump, Sentinel, RangeRead, CopyNext, CopyRead,
-		CopyWrite, Apply, Verify, Lock, Drain, Rename, Unlock, Cleanup,
+		CopyWrite, Apply, Index, Verify, Lock, Drain, Rename, Unlock, Cleanup,
 	}
 }

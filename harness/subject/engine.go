@@ -40,6 +40,8 @@ func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 		"--table", t.Table,
 		"--alter", t.Alter,
 		"--execute",
+		// Nobody steers it, and a run that is killed would leave its socket.
+		"--serve-socket-file", "off",
 	}
 	if !t.Verify {
 		argv = append(argv, "--verify=off")

@@ -26,7 +26,7 @@ func TestEngine(t *testing.T) {
 		}
 		c := command(t, s, target)
 		want := []string{"--host", "127.0.0.1", "--port", "3306", "--user", "app", "--database", "test",
-			"--table", "t", "--alter", "ADD COLUMN c INT", "--execute", "--verify=off"}
+			"--table", "t", "--alter", "ADD COLUMN c INT", "--execute", "--serve-socket-file", "off", "--verify=off"}
 		if diff := cmp.Diff(want, c.Argv[1:]); diff != "" {
 			t.Errorf("arguments (-want +got):\n%s", diff)
 		}

@@ -25,7 +25,7 @@ const debianImage = "debian:sid-slim"
 // registryTimeout bounds the time until a registry has answered at all.
 const registryTimeout = 10 * time.Second
 
-// base is the image that the server image is made from.
+// base is the image that an image is made from.
 type base struct {
 	image   string
 	named   bool                        // by the user
@@ -33,9 +33,9 @@ type base struct {
 }
 
 // chooseBase returns the image that the user named, or else one with Debian's
-// MySQL.
+// packages.
 func (b *builder) chooseBase() (base, error) {
-	if name := os.Getenv(ImageVariable); name != "" {
+	if name := os.Getenv(b.recipe.variable); name != "" {
 		return base{image: name, named: true, provide: func(ctx context.Context) error {
 			return b.provideNamed(ctx, name)
 		}}, nil
@@ -44,7 +44,7 @@ func (b *builder) chooseBase() (base, error) {
 	if err != nil {
 		return base{}, err
 	}
-	image := baseName + ":" + tag
+	image := b.recipe.base() + ":" + tag
 	return base{image: image, provide: func(ctx context.Context) error {
 		return b.provideDebian(ctx, image)
 	}}, nil
@@ -57,7 +57,7 @@ func (b *builder) provideNamed(ctx context.Context, name string) error {
 		return err
 	}
 	if err := b.pull(ctx, name); err != nil {
-		return fmt.Errorf("use image %q of %s: the engine neither has it nor can pull it: %s", name, ImageVariable, firstLine(err))
+		return fmt.Errorf("use image %q of %s: the engine neither has it nor can pull it: %s", name, b.recipe.variable, firstLine(err))
 	}
 	return nil
 }
@@ -75,8 +75,12 @@ func (b *builder) provideDebian(ctx context.Context, image string) error {
 	}
 	b.say("no base from %s (%s)", debianImage, firstLine(noRegistry))
 	if err := b.bootstrap(ctx, image); err != nil {
-		return fmt.Errorf("make a base for the MySQL image: %s; let the engine pull %s, or install mmdebstrap, or set %s to a MySQL image",
-			firstLine(err), debianImage, ImageVariable)
+		other := ""
+		if b.recipe.variable != "" {
+			other = ", or set " + b.recipe.variable + " to an image that serves"
+		}
+		return fmt.Errorf("make a base for the %s image: %s; let the engine pull %s, or install mmdebstrap%s",
+			b.recipe.name, firstLine(err), debianImage, other)
 	}
 	return nil
 }
@@ -123,7 +127,7 @@ func (b *builder) pull(ctx context.Context, name string) error {
 // bootstrap makes the base with mmdebstrap and hands it to the engine as it
 // comes.
 func (b *builder) bootstrap(ctx context.Context, image string) error {
-	packages, err := fs.ReadFile(b.inputs, "packages")
+	packages, err := fs.ReadFile(b.recipe.inputs, "packages")
 	if err != nil {
 		return fmt.Errorf("read image input: %w", err)
 	}

@@ -38,7 +38,7 @@ func Start(ctx context.Context, spec Spec) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{spec: spec, engine: e, links: make(map[string]*Link)}
-	image, err := e.ensureImage(ctx, os.Stderr)
+	image, err := e.ensureImage(ctx, mysqlRecipe(), os.Stderr)
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -96,7 +96,7 @@ func (c *Cluster) start(ctx context.Context, image string) error {
 // boot starts the n-th server; 0 is the source. The server that it returns
 // with an error is there to be closed.
 func (c *Cluster) boot(ctx context.Context, image string, n int) (*Server, error) {
-	b, err := c.engine.run(ctx, boxSpec{image: image, dataMegabytes: c.spec.dataMegabytes()})
+	b, err := c.engine.run(ctx, boxSpec{image: image, program: "mysqld", dataMegabytes: c.spec.dataMegabytes(), port: true})
 	if err != nil {
 		return nil, err
 	}

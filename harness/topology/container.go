@@ -3,6 +3,7 @@ package topology
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/api/types/container"
@@ -22,10 +24,12 @@ import (
 // serverPort is mysqld's port inside a container with a network of its own.
 const serverPort = "3306/tcp"
 
-// box is a server's container. Its first process, fixtures/images/mysql/serve,
-// is spoken to over stdin and stdout; it ends when this process does.
+// box is a container in which one program is run: a server, or a tool. Its
+// first process, serve in fixtures/images, is spoken to over stdin and
+// stdout; it ends when this process does.
 type box struct {
 	engine *engine
+	spec   boxSpec
 	id     string
 	attach client.ContainerAttachResult
 	wg     sync.WaitGroup // the reader of stdout
@@ -37,33 +41,36 @@ type box struct {
 
 // boxState is what the first process has told.
 type boxState struct {
-	pid    int    // of the mysqld started last, inside the container
+	pid    int    // of the program started last, inside the container
 	starts int    // how many were started
 	exits  int    // how many have ended
 	status string // exit status of the one that ended last
+	used   string // by the one that ended last, as a tool's serve tells it
 	gone   bool   // the container itself ended
 }
 
-// running reports whether a mysqld runs.
+// running reports whether the program runs.
 func (s boxState) running() bool { return s.starts > s.exits && !s.gone }
 
 // boxSpec is what differs between containers.
 type boxSpec struct {
 	image         string
-	dataMegabytes int
+	program       string    // what is run in it, for errors
+	dataMegabytes int       // of /rowproof, which lies in memory; 0: there is none
+	port          bool      // of its own, in bridge mode
+	stderr        io.Writer // gets what the program writes; nil: only the engine's log does
 }
 
-// run starts a container without a mysqld.
+// run starts a container without the program.
 func (e *engine) run(ctx context.Context, spec boxSpec) (*box, error) {
 	labels, err := ownerLabels(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &box{engine: e, changed: make(chan struct{})}
+	b := &box{engine: e, spec: spec, changed: make(chan struct{})}
 	request := testcontainers.ContainerRequest{
 		Image:  spec.image,
 		Labels: maps.Clone(labels),
-		Tmpfs:  map[string]string{"/rowproof": fmt.Sprintf("rw,size=%dm,mode=0755", spec.dataMegabytes)},
 		ConfigModifier: func(c *container.Config) {
 			c.OpenStdin, c.StdinOnce = true, true
 			c.AttachStdin, c.AttachStdout = true, true
@@ -74,8 +81,10 @@ func (e *engine) run(ctx context.Context, spec boxSpec) (*box, error) {
 				c.NetworkMode = "host"
 				return
 			}
-			c.PortBindings = network.PortMap{
-				network.MustParsePort(serverPort): {{HostIP: netip.MustParseAddr("127.0.0.1")}},
+			if spec.port {
+				c.PortBindings = network.PortMap{
+					network.MustParsePort(serverPort): {{HostIP: netip.MustParseAddr("127.0.0.1")}},
+				}
 			}
 		},
 		// Between create and start: from its first moment the container
@@ -87,7 +96,10 @@ func (e *engine) run(ctx context.Context, spec boxSpec) (*box, error) {
 			}},
 		}},
 	}
-	if e.bridge {
+	if spec.dataMegabytes > 0 {
+		request.Tmpfs = map[string]string{"/rowproof": fmt.Sprintf("rw,size=%dm,mode=0755", spec.dataMegabytes)}
+	}
+	if e.bridge && spec.port {
 		request.ExposedPorts = []string{serverPort}
 	}
 	created, err := e.provider.CreateContainer(ctx, request)
@@ -100,16 +112,23 @@ func (e *engine) run(ctx context.Context, spec boxSpec) (*box, error) {
 	return b, nil
 }
 
-// hold attaches to the container's stdin and stdout.
+// hold attaches to the container's stdin and stdout, and to its stderr if
+// somebody wants it.
 func (b *box) hold(ctx context.Context) error {
-	attach, err := b.engine.cli.ContainerAttach(ctx, b.id, client.ContainerAttachOptions{Stream: true, Stdin: true, Stdout: true})
+	attach, err := b.engine.cli.ContainerAttach(ctx, b.id, client.ContainerAttachOptions{
+		Stream: true, Stdin: true, Stdout: true, Stderr: b.spec.stderr != nil,
+	})
 	if err != nil {
 		return fmt.Errorf("attach to container: %w", err)
 	}
 	b.attach = attach
+	stderr := b.spec.stderr
+	if stderr == nil {
+		stderr = io.Discard
+	}
 	out, in := io.Pipe()
 	b.wg.Go(func() {
-		_, err := stdcopy.StdCopy(in, io.Discard, attach.Reader)
+		_, err := stdcopy.StdCopy(in, stderr, attach.Reader)
 		in.CloseWithError(err)
 	})
 	b.wg.Go(func() { b.listen(out) })
@@ -125,7 +144,10 @@ func (b *box) listen(out io.Reader) {
 			switch word {
 			case "started":
 				s.starts++
+				s.used = ""
 				s.pid, _ = strconv.Atoi(rest) // our own script writes a number
+			case "used":
+				s.used = rest
 			case "exited":
 				s.exits++
 				s.status = rest
@@ -158,7 +180,7 @@ func (b *box) wait(ctx context.Context, done func(boxState) bool) (boxState, err
 			return state, nil
 		}
 		if state.gone {
-			return state, errors.New("the server's container is gone")
+			return state, errors.New("the container is gone")
 		}
 		select {
 		case <-changed:
@@ -168,27 +190,30 @@ func (b *box) wait(ctx context.Context, done func(boxState) bool) (boxState, err
 	}
 }
 
-// start starts a mysqld and waits until it has a process ID.
-func (b *box) start(ctx context.Context, options []string) error {
+// start starts the program and waits until it has a process ID.
+func (b *box) start(ctx context.Context, options []string, environment ...string) error {
 	before, _ := b.current()
 	if before.running() {
-		return errors.New("start mysqld: it runs already")
+		return fmt.Errorf("start %s: it runs already", b.spec.program)
 	}
 	var commands strings.Builder
 	for _, o := range options {
 		fmt.Fprintf(&commands, "option %s\n", o)
 	}
+	for _, e := range environment {
+		fmt.Fprintf(&commands, "environment %s\n", e)
+	}
 	commands.WriteString("start\n")
 	if err := b.send(commands.String()); err != nil {
-		return fmt.Errorf("start mysqld: %w", err)
+		return fmt.Errorf("start %s: %w", b.spec.program, err)
 	}
 	if _, err := b.wait(ctx, func(s boxState) bool { return s.starts > before.starts }); err != nil {
-		return fmt.Errorf("start mysqld: %w", err)
+		return fmt.Errorf("start %s: %w", b.spec.program, err)
 	}
 	return nil
 }
 
-// signal sends a signal to mysqld.
+// signal sends a signal to the program.
 func (b *box) signal(name string) error {
 	state, _ := b.current()
 	if !state.running() {
@@ -197,7 +222,7 @@ func (b *box) signal(name string) error {
 	return b.send(fmt.Sprintf("signal %s %d\n", name, state.pid))
 }
 
-// ended waits until mysqld has ended.
+// ended waits until the program has ended.
 func (b *box) ended(ctx context.Context) error {
 	_, err := b.wait(ctx, func(s boxState) bool { return !s.running() })
 	return err
@@ -246,7 +271,7 @@ func (b *box) owner(ctx context.Context) (dial, listen string, err error) {
 	return "", "", errors.New("inspect container: its network has no gateway")
 }
 
-// log returns the last lines that mysqld wrote to its log.
+// log returns the last lines that the program wrote to its log.
 func (b *box) log(ctx context.Context, lines int) (string, error) {
 	logs, err := b.engine.cli.ContainerLogs(ctx, b.id, client.ContainerLogsOptions{ShowStderr: true, Tail: strconv.Itoa(lines)})
 	if err != nil {
@@ -258,6 +283,20 @@ func (b *box) log(ctx context.Context, lines int) (string, error) {
 		return "", fmt.Errorf("read server log: %w", err)
 	}
 	return text.String(), nil
+}
+
+// cpu returns the processor time that the container has used so far.
+func (b *box) cpu(ctx context.Context) (time.Duration, error) {
+	sample, err := b.engine.cli.ContainerStats(ctx, b.id, client.ContainerStatsOptions{})
+	if err != nil {
+		return 0, fmt.Errorf("read container statistics: %w", err)
+	}
+	defer sample.Body.Close()
+	var stats container.StatsResponse
+	if err := json.NewDecoder(sample.Body).Decode(&stats); err != nil {
+		return 0, fmt.Errorf("read container statistics: %w", err)
+	}
+	return time.Duration(stats.CPUStats.CPUUsage.TotalUsage), nil
 }
 
 // discard kills the container with all that runs in it, whatever state it is

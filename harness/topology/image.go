@@ -22,11 +22,29 @@ import (
 	"rowproof/fixtures/images"
 )
 
-// Repositories of the images that are built here.
-const (
-	imageName = "rowproof/mysql"
-	baseName  = "rowproof/debian-mysql"
-)
+// recipe is what an image is made from.
+type recipe struct {
+	name     string   // "mysql": in progress and errors
+	inputs   fs.FS    // Dockerfile, base.Dockerfile, packages and the files
+	files    []string // that Dockerfile copies
+	variable string   // names the environment variable with another base; "": there is none
+}
+
+// ptOscRecipe makes the image with pt-online-schema-change.
+func ptOscRecipe() recipe {
+	return recipe{name: "ptosc", inputs: images.PtOsc(), files: []string{"serve"}}
+}
+
+// image is the repository of the image.
+func (r recipe) image() string { return "rowproof/" + r.name }
+
+// base is the repository of what it is made from, unless the user names that.
+func (r recipe) base() string { return "rowproof/debian-" + r.name }
+
+// mysqlRecipe makes the server image.
+func mysqlRecipe() recipe {
+	return recipe{name: "mysql", inputs: images.MySQL(), files: []string{"init.sql", "my.cnf", "serve"}, variable: ImageVariable}
+}
 
 // EnsureImage returns the name of the server image and builds it first if it
 // is missing, with a line of progress for each step. Its tag is a hash of all
@@ -37,12 +55,12 @@ func EnsureImage(ctx context.Context, progress io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, err := e.ensureImage(ctx, progress)
+	name, err := e.ensureImage(ctx, mysqlRecipe(), progress)
 	return name, errors.Join(err, e.close())
 }
 
-func (e *engine) ensureImage(ctx context.Context, progress io.Writer) (string, error) {
-	b := &builder{engine: e, inputs: images.MySQL(), progress: progress}
+func (e *engine) ensureImage(ctx context.Context, r recipe, progress io.Writer) (string, error) {
+	b := &builder{engine: e, recipe: r, progress: progress}
 	base, err := b.chooseBase()
 	if err != nil {
 		return "", err
@@ -75,16 +93,16 @@ func (e *engine) ensureImage(ctx context.Context, progress io.Writer) (string, e
 	return name, nil
 }
 
-// builder builds the server image.
+// builder builds the image of one recipe.
 type builder struct {
 	engine   *engine
-	inputs   fs.FS
+	recipe   recipe
 	progress io.Writer
 }
 
 // say writes one line of progress. Progress that can't be shown stops nothing.
 func (b *builder) say(format string, args ...any) {
-	fmt.Fprintf(b.progress, "mysql image: "+format+"\n", args...)
+	fmt.Fprintf(b.progress, b.recipe.name+" image: "+format+"\n", args...)
 }
 
 // find returns the image's name and whether the engine has it.
@@ -104,12 +122,12 @@ func (b *builder) name(ctx context.Context, base base) (string, error) {
 		// The same name may come to mean another image.
 		id, err := b.imageID(ctx, base.image)
 		if err != nil {
-			return "", fmt.Errorf("use image %q of %s: %w", base.image, ImageVariable, err)
+			return "", fmt.Errorf("use image %q of %s: %w", base.image, b.recipe.variable, err)
 		}
 		identity = id
 	}
-	tag, err := b.hash(identity, "Dockerfile", "init.sql", "my.cnf", "serve")
-	return imageName + ":" + tag, err
+	tag, err := b.hash(identity, append([]string{"Dockerfile"}, b.recipe.files...)...)
+	return b.recipe.image() + ":" + tag, err
 }
 
 // hash returns a short hash of a text and of input files.
@@ -117,7 +135,7 @@ func (b *builder) hash(text string, files ...string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, text)
 	for _, name := range files {
-		data, err := fs.ReadFile(b.inputs, name)
+		data, err := fs.ReadFile(b.recipe.inputs, name)
 		if err != nil {
 			return "", fmt.Errorf("read image input: %w", err)
 		}
@@ -160,7 +178,7 @@ func (b *builder) build(ctx context.Context, dockerfile, tag, base string) error
 func (b *builder) context() (io.Reader, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	if err := w.AddFS(b.inputs); err != nil {
+	if err := w.AddFS(b.recipe.inputs); err != nil {
 		return nil, fmt.Errorf("pack image inputs: %w", err)
 	}
 	if err := w.Close(); err != nil {

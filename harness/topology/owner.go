@@ -34,7 +34,7 @@ func ownerLabels(ctx context.Context) (map[string]string, error) {
 		return nil, fmt.Errorf("read own start time: %w", err)
 	}
 	return map[string]string{
-		labelMark:  "server",
+		labelMark:  "container",
 		labelScope: scope,
 		labelPID:   strconv.Itoa(os.Getpid()),
 		labelStart: start,

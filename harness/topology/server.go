@@ -143,6 +143,16 @@ func (s *Server) ErrorLog(ctx context.Context, lines int) (string, error) {
 	return s.box.log(ctx, lines)
 }
 
+// CPU returns the processor time that the server has used so far, all its
+// starts together.
+func (s *Server) CPU(ctx context.Context) (time.Duration, error) {
+	used, err := s.box.cpu(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("ask %s for its processor time: %w", s.Name, err)
+	}
+	return used, nil
+}
+
 // Variables returns the server's global variables.
 func (s *Server) Variables(ctx context.Context) (map[string]string, error) {
 	rows, err := s.DB.QueryContext(ctx, "SHOW GLOBAL VARIABLES")
