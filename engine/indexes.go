@@ -31,6 +31,9 @@ func (m *migration) buildIndexes(ctx context.Context) error {
 	if len(m.deferred) == 0 {
 		return nil
 	}
+	if err := m.throttle.Wait(ctx); err != nil {
+		return err
+	}
 	m.progress.begin("building indexes", 0)
 	err := m.addIndexes(ctx)
 	if mysql.ErrorNumber(err) == mysql.ErrOnlineLogFull {

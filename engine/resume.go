@@ -182,7 +182,7 @@ func (m *migration) takeOver(ctx context.Context) error {
 	}
 	m.wanted = m.resumed.Deferred.Wanted
 	m.deferred = ddl.Missing(m.plan.Shadow, m.resumed.Deferred.Indexes)
-	return m.useZone()
+	return m.followServer()
 }
 
 // awaitSwap waits until no session of an earlier run is about to swap the

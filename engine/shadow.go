@@ -153,7 +153,7 @@ func (m *migration) makeShadow(ctx context.Context) error {
 	if err := m.deferIndexes(ctx, m.plan.Shadow); err != nil {
 		return err
 	}
-	return m.useZone()
+	return m.followServer()
 }
 
 // planShadow plans the migration into the shadow that is there.
@@ -173,12 +173,9 @@ func (m *migration) planShadow(ctx context.Context) error {
 	return err
 }
 
-// useZone sets the time zone that the plan needs.
-func (m *migration) useZone() error {
-	if m.plan.Mapping.CrossesZones() {
-		return m.server.UseServerZone()
-	}
-	return nil
+// followServer sets the time zone and the sql_mode that the plan needs.
+func (m *migration) followServer() error {
+	return m.server.Follow(m.plan.Mapping.CrossesZones(), m.plan.Mapping.MakesDates())
 }
 
 func (m *migration) drop(ctx context.Context, table ddl.TableName) error {

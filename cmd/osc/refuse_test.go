@@ -87,6 +87,11 @@ func TestRefuse(t *testing.T) {
 		{name: "unknown flag", change: map[string]string{"--exceute": ""}, want: engine.Usage, says: "unknown flag: --exceute"},
 		{name: "STATEMENT format", set: "SET GLOBAL binlog_format = STATEMENT", unset: "SET GLOBAL binlog_format = ROW",
 			want: engine.Refused, says: "binlog_format=STATEMENT: changes logged as statements name no rows"},
+		{name: "packets too small", set: "SET GLOBAL max_allowed_packet = 524288", unset: "SET GLOBAL max_allowed_packet = DEFAULT",
+			want: engine.Refused, says: "max_allowed_packet=524288: statements of a thousand keys would not fit"},
+		{name: "compression that takes too much memory", set: "SET GLOBAL binlog_transaction_compression_level_zstd = 21",
+			unset: "SET GLOBAL binlog_transaction_compression_level_zstd = DEFAULT",
+			want:  engine.Refused, says: "binlog_transaction_compression_level_zstd=21"},
 		{name: "read-only server", set: "SET GLOBAL read_only = ON", unset: "SET GLOBAL read_only = OFF", want: engine.Refused, says: "it is read-only"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,6 +121,70 @@ func TestRefuseWithoutBinlog(t *testing.T) {
 	checkRefusal(t, server, args, topology.Migrator().Password, engine.Refused, "its binary log is off (log_bin=OFF)")
 	if after := state(t, server.DB); after != before {
 		t.Errorf("the server changed:\nbefore %s\nafter  %s", before, after)
+	}
+}
+
+// What the binlog is told to leave out is refused, and so are GTIDs where not
+// every transaction has one.
+func TestRefuseFilteredBinlog(t *testing.T) {
+	for _, c := range []struct {
+		option, flag, says string
+	}{
+		{"--binlog-ignore-db=" + topology.Database, "--gtid=false", "its changes are kept out of the binary log (binlog_ignore_db=" + topology.Database + ")"},
+		{"--binlog-do-db=other", "--gtid=false", "its changes are kept out of the binary log (binlog_do_db=other)"},
+		{"--gtid-mode=ON_PERMISSIVE", "--gtid", "--gtid: not every transaction has a GTID (gtid_mode=ON_PERMISSIVE)"},
+	} {
+		t.Run(c.option, func(t *testing.T) {
+			server := start(t, topology.Spec{GTID: true, Options: []string{c.option}})
+			execute(t, server.DB, "CREATE DATABASE "+topology.Database, "CREATE TABLE "+topology.Database+".good (id INT PRIMARY KEY)")
+			args := arguments(map[string]string{
+				"--user": topology.Migrator().User, "--database": topology.Database, "--table": "good", "--alter": "ADD COLUMN note TEXT",
+			}, nil)
+			checkRefusal(t, server, append(args, c.flag), topology.Migrator().Password, engine.Refused, c.says)
+		})
+	}
+}
+
+// A replica that keeps what it replicates out of its own binlog is refused.
+func TestRefuseReplicaWithoutLog(t *testing.T) {
+	cluster, err := topology.Start(t.Context(), topology.Spec{GTID: true, Replicas: 1, ReplicaOptions: []string{"--log-replica-updates=OFF"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	replica := cluster.Replicas()[0]
+	execute(t, replica.DB, "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF", "SET sql_log_bin = 0",
+		"CREATE DATABASE "+topology.Database, "CREATE TABLE "+topology.Database+".good (id INT PRIMARY KEY)")
+	args := arguments(map[string]string{
+		"--user": topology.Migrator().User, "--database": topology.Database, "--table": "good", "--alter": "ADD COLUMN note TEXT",
+	}, nil)
+	checkRefusal(t, replica, args, topology.Migrator().Password, engine.Refused, "log_replica_updates=OFF")
+}
+
+// Privileges may come by a role, as long as it is active.
+func TestPrivilegesByRole(t *testing.T) {
+	server := start(t, topology.Spec{GTID: true})
+	const schema = topology.Database
+	execute(t, server.DB, "CREATE DATABASE "+schema, "CREATE TABLE "+schema+".t (id INT PRIMARY KEY, v INT)",
+		"CREATE ROLE migrate, follow", "GRANT ALL ON "+schema+".* TO migrate", "GRANT REPLICATION SLAVE, REPLICATION CLIENT, PROCESS ON *.* TO follow",
+		"CREATE USER by_role IDENTIFIED BY 'role'", "GRANT migrate, follow TO by_role")
+	host, port, err := net.SplitHostPort(server.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("MYSQL_PWD", "role")
+	migrate := func() (engine.Outcome, string) {
+		var stdout, stderr bytes.Buffer
+		outcome := run(t.Context(), []string{"--host=" + host, "--port=" + port, "--user=by_role", "--database=" + schema, "--table=t",
+			"--alter=MODIFY v BIGINT", "--execute"}, &stdout, &stderr)
+		return outcome, stderr.String()
+	}
+	if got, log := migrate(); got != engine.Refused || !strings.Contains(log, "Access denied") && !strings.Contains(log, "it lacks") {
+		t.Errorf("without active roles: got exit status %d, want %d\n%s", got, engine.Refused, log)
+	}
+	execute(t, server.DB, "SET DEFAULT ROLE ALL TO by_role")
+	if got, log := migrate(); got != engine.Completed {
+		t.Errorf("with active roles: got exit status %d, want %d\n%s", got, engine.Completed, log)
 	}
 }
 

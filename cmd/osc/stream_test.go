@@ -287,7 +287,7 @@ func prepare(t *testing.T, server *topology.Server) {
 		"CREATE PROCEDURE "+schema+".change_all() BEGIN UPDATE t SET v = 77; INSERT INTO t (id, v) VALUES (-7, 7); END",
 		"CREATE PROCEDURE "+schema+".alter_t() ALTER TABLE t ADD COLUMN w INT",
 		"INSERT INTO "+schema+".t (id, v, j, b) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10)"+
-			" SELECT i, i, JSON_OBJECT('a', i, 'pad', REPEAT('p', 200)), REPEAT('b', 300) FROM n")
+			" SELECT i, -i, JSON_OBJECT('a', i, 'pad', REPEAT('p', 200)), REPEAT('b', 300) FROM n")
 }
 
 // meanwhile migrates t and does something when all that is left is the swap.

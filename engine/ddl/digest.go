@@ -20,19 +20,44 @@ func (p Plan) Digests(r Range) (query string, ok bool) {
 		if !ok {
 			continue
 		}
-		bare := pair.Original.kind() == kindInt && !pair.Original.Nullable && pair.Shadow.kind() == kindInt
-		original = append(original, rowValue{o, bare})
-		shadow = append(shadow, rowValue{s, bare})
+		value := rowValue{
+			bare:     pair.Original.kind() == kindInt && pair.Shadow.kind() == kindInt && !pair.Original.Nullable,
+			nullable: pair.Original.Nullable || pair.Shadow.Nullable,
+		}
+		if plain(pair) {
+			o, s = pair.Original.Quoted(), pair.Shadow.Quoted()
+		}
+		value.expr = o
+		original = append(original, value)
+		value.expr = s
+		shadow = append(shadow, value)
 	}
 	return "SELECT COUNT(*), " + digest(original) + p.from() + " WHERE " + p.Key.Where(r) +
 		" UNION ALL SELECT COUNT(*), " + digest(shadow) + " FROM " + p.Shadow.Name.Quoted() +
 		" FORCE INDEX (" + QuoteIdent(p.Key.ShadowName) + ") WHERE " + where, true
 }
 
+// plain tells whether the columns themselves serve in a digest, which spares
+// half its time: their text names the value and no other, and stays what it
+// is, byte for byte, whatever it is joined with.
+func plain(p Pair) bool {
+	if !sameType(p.Original, p.Shadow) {
+		return false
+	}
+	switch p.Original.kind() {
+	case kindInt, kindBinary:
+		return true
+	case kindChar:
+		return p.Original.Charset == "utf8mb4"
+	}
+	return false
+}
+
 // rowValue is an expression whose value is part of a row's digest.
 type rowValue struct {
-	expr string
-	bare bool // a number that is never NULL: it holds no comma
+	expr     string
+	bare     bool // a number that is never NULL: it holds no comma
+	nullable bool
 }
 
 // digest joins the values of a row so that no two rows give the same text:
@@ -41,12 +66,14 @@ type rowValue struct {
 func digest(values []rowValue) string {
 	var texts, lengths []string
 	for _, v := range values {
-		if v.bare {
-			texts = append(texts, v.expr)
-			continue
+		text, length := v.expr, "LENGTH("+v.expr+")"
+		if v.nullable {
+			text, length = "IFNULL("+text+", '')", "IFNULL("+length+", '-')"
 		}
-		texts = append(texts, "IFNULL("+v.expr+", '')")
-		lengths = append(lengths, "IFNULL(LENGTH("+v.expr+"), '-')")
+		texts = append(texts, text)
+		if !v.bare {
+			lengths = append(lengths, length)
+		}
 	}
 	// A row that is too long to be joined (max_allowed_packet) has no digest,
 	// and BIT_XOR would pass over it: give it one that equals no other, so that

@@ -14,8 +14,9 @@
 // (what constraints are called).
 //
 // All statements expect a session in strict mode with NO_AUTO_VALUE_ON_ZERO,
-// without ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PAD_CHAR_TO_FULL_LENGTH,
-// NO_ZERO_DATE, NO_ZERO_IN_DATE and TIME_TRUNCATE_FRACTIONAL, with
-// character_set_client utf8mb4 and explicit_defaults_for_timestamp=ON, and
-// with time_zone '+00:00' unless Mapping.CrossesZones says otherwise.
+// without ANSI_QUOTES, NO_BACKSLASH_ESCAPES and PAD_CHAR_TO_FULL_LENGTH, with
+// NO_ZERO_DATE and NO_ZERO_IN_DATE only where Mapping.MakesDates and the
+// server say so, with TIME_TRUNCATE_FRACTIONAL as the server has it, with
+// character_set_client utf8mb4, and with time_zone '+00:00' unless
+// Mapping.CrossesZones says otherwise.
 package ddl

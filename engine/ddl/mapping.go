@@ -176,6 +176,21 @@ func (m Mapping) CrossesZones() bool {
 	return false
 }
 
+// MakesDates tells whether something that is no date turns into one. The
+// session's sql_mode then decides whether it may become a zero date.
+func (m Mapping) MakesDates() bool {
+	for _, p := range m.Pairs {
+		if p.Shadow.isDate() && !p.Original.isDate() {
+			return true
+		}
+	}
+	return false
+}
+
+func (c Column) isDate() bool {
+	return c.kind() == kindDate || c.kind() == kindDatetime || c.kind() == kindTimestamp
+}
+
 // pairOf finds the pair fed by an original column.
 func (m Mapping) pairOf(original string) (Pair, bool) {
 	for _, p := range m.Pairs {

@@ -13,12 +13,12 @@ func (p Pair) selectExpr() string {
 		return p.Original.Quoted()
 	}
 	switch p.Shadow.kind() {
-	case kindInt:
-		if p.Original.kind() == kindDecimal && p.Shadow.Unsigned() {
+	case kindInt, kindYear:
+		if p.Original.kind() == kindDecimal && (p.Shadow.Unsigned() || p.Shadow.kind() == kindYear) {
 			return "ROUND(" + p.Original.Quoted() + ")" // -0.3 is 0, not a negative number
 		}
 		return p.Original.Quoted()
-	case kindDecimal, kindFloat, kindYear, kindBit:
+	case kindDecimal, kindFloat, kindBit:
 		return p.Original.Quoted()
 	}
 	return "CONCAT(" + p.Original.Quoted() + ")"
@@ -34,6 +34,8 @@ func (p Pair) refuse() error {
 	case o == s:
 	case o == kindTime && (s == kindDate || s == kindDatetime || s == kindTimestamp):
 		why = "the server adds the day on which a row is converted"
+	case s == kindYear && (p.Original.isDate() || o == kindTime):
+		why = "the server takes the whole date for the year"
 	case o == kindFloat && s == kindYear:
 		why = "the server rounds it in another way than anywhere else"
 	case s == kindBit && o != kindInt && o != kindYear:

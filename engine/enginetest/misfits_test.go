@@ -130,7 +130,7 @@ func (w *worker) checkAborted(t *testing.T, err error, names []string, rows int)
 		if strings.Contains(err.Error(), "duplicate value") && strings.HasPrefix(name, "`id` =") {
 			continue // either row may be named
 		}
-		if !strings.Contains(err.Error(), name) {
+		if text := err.Error(); !strings.Contains(text, name) && !strings.Contains(text, strings.ReplaceAll(name, "`", "'")) {
 			t.Errorf("got %q, want it to name %s", err, name)
 		}
 	}
@@ -154,6 +154,9 @@ func TestMisfitsOfTypes(t *testing.T) {
 	pairs := typePairs(r)
 	r.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
 	for _, p := range pairs[:strangeValues] {
+		if p.from.family == "decimal" && strings.HasPrefix(p.to.def, "BIGINT UNSIGNED") {
+			continue // MySQL refuses numbers above 2^63 that fit
+		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			lab.use(t, func(w *worker) {

@@ -46,7 +46,8 @@ type Server struct {
 	UUID    string // @@server_uuid when the pool was opened
 	Mode    string // the sql_mode that copying sessions use
 
-	encrypted bool // whether the server's connections are
+	encrypted bool   // whether the server's connections are
+	dates     string // modes of the server's own that Mode leaves out: see Follow
 }
 
 // Open connects and reads the server's version, so that an unreachable
@@ -76,6 +77,11 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.Mode = CopyMode(mode)
+	for m := range strings.SplitSeq(mode, ",") {
+		if m == "NO_ZERO_DATE" || m == "NO_ZERO_IN_DATE" {
+			s.dates += "," + m
+		}
+	}
 	if s.DDL, err = open(cfg, map[string]string{"lock_wait_timeout": "60"}, false); err != nil {
 		return nil, err
 	}
@@ -93,12 +99,23 @@ func (s *Server) Encryption() (*tls.Config, error) {
 	return config, nil
 }
 
-// UseServerZone makes the copying sessions work in the server's own time
-// zone, as its ALTER does, instead of UTC. It is for a migration that turns a
-// TIMESTAMP into another type or back; no other may depend on a zone in
-// which some local times come twice. No copying session may be in use.
-func (s *Server) UseServerZone() error {
-	return errors.Join(s.DB.Close(), s.Batch.Close(), s.openCopying("@@global.time_zone"))
+// Follow makes the copying sessions work as the server's ALTER does in its
+// default session. zone is for a migration that turns a TIMESTAMP into another
+// type or back; no other may depend on a zone in which some local times come
+// twice. dates is for one that makes dates of other values: where the server
+// forbids zero dates, none may come of it. No copying session may be in use.
+func (s *Server) Follow(zone, dates bool) error {
+	if !zone && !dates {
+		return nil
+	}
+	name := "'+00:00'"
+	if zone {
+		name = "@@global.time_zone"
+	}
+	if dates {
+		s.Mode += s.dates
+	}
+	return errors.Join(s.DB.Close(), s.Batch.Close(), s.openCopying(name))
 }
 
 // openCopying opens the pools whose sessions copy rows.
@@ -144,8 +161,8 @@ func (s *Server) Transaction(ctx context.Context, step string, statements ...str
 
 // CopyMode derives the sql_mode of the copying sessions from the server's
 // own. A value that does not fit must be an error, id 0 must stay 0, and a
-// zero date that the original already holds must pass as it is: the server's
-// own ALTER copies it unchecked.
+// zero date that the original already holds must pass as it is. (The server's
+// own ALTER refuses a table that holds one where NO_ZERO_DATE is set.)
 func CopyMode(global string) string {
 	drop := map[string]bool{
 		"": true, "NO_ZERO_DATE": true, "NO_ZERO_IN_DATE": true, "TRADITIONAL": true,

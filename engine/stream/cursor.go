@@ -14,16 +14,24 @@ const window = 64 << 10
 // cursor reads one event from its beginning to its end. After the first
 // error it yields zeros, so that err need be asked for but once per row.
 type cursor struct {
-	in   *bufio.Reader
-	left int64 // bytes to the event's end
+	in   *bufio.Reader // nil if whole holds what is left
+	left int64         // bytes to the event's end
 	err  error
+
+	whole []byte
 }
 
 // take returns the next n bytes, which stay as they are until the next call.
 func (c *cursor) take(n int) []byte {
 	if !c.has(int64(n)) || n > window {
 		c.fail(fmt.Errorf("value of %d bytes, with %d left in the event", n, c.left))
-		return make([]byte, min(n, window))
+		return make([]byte, max(0, min(n, window)))
+	}
+	c.left -= int64(n)
+	if c.in == nil {
+		b := c.whole[:n]
+		c.whole = c.whole[n:]
+		return b
 	}
 	b, err := c.in.Peek(n)
 	if err != nil {
@@ -31,7 +39,6 @@ func (c *cursor) take(n int) []byte {
 		return make([]byte, n)
 	}
 	_, _ = c.in.Discard(n) // it has just been seen
-	c.left -= int64(n)
 	return b
 }
 
@@ -41,7 +48,12 @@ func (c *cursor) skip(n int64) {
 		c.fail(fmt.Errorf("value of %d bytes, with %d left in the event", n, c.left))
 		return
 	}
-	for c.left -= n; n > 0; {
+	c.left -= n
+	if c.in == nil {
+		c.whole = c.whole[n:]
+		return
+	}
+	for n > 0 {
 		done, err := c.in.Discard(int(min(n, 1<<30)))
 		if n -= int64(done); err != nil {
 			c.fail(unexpected(err))
@@ -58,10 +70,9 @@ func (c *cursor) copied(n int64) []byte {
 		return nil
 	}
 	b := make([]byte, n)
-	if _, err := io.ReadFull(c.in, b); err != nil {
+	if _, err := io.ReadFull(c, b); err != nil {
 		c.fail(unexpected(err))
 	}
-	c.left -= n
 	return b
 }
 
@@ -72,6 +83,11 @@ func (c *cursor) Read(b []byte) (int, error) {
 	}
 	if c.left == 0 {
 		return 0, io.EOF
+	}
+	if c.in == nil {
+		n := copy(b, c.whole)
+		c.whole, c.left = c.whole[n:], c.left-int64(n)
+		return n, nil
 	}
 	n, err := c.in.Read(b[:min(int64(len(b)), c.left)])
 	c.left -= int64(n)

@@ -45,6 +45,9 @@ type events struct {
 	window  *bufio.Reader
 	inflate *zstd.Decoder // of compressed transactions
 	inner   *bufio.Reader
+
+	head   [headerSize]byte // of the event that is being read
+	cursor cursor           // of a small one
 }
 
 func newEvents(p *packets) *events {
@@ -66,14 +69,23 @@ func (s *events) next(handle func(header, *cursor) error) error {
 	if err := s.packets.next(); err != nil {
 		return err
 	}
-	var head [headerSize]byte
-	if _, err := io.ReadFull(s.packets, head[:]); err != nil {
+	if s.known {
+		if head, err := s.packets.in.Peek(headerSize); err == nil {
+			if h := newHeader(head); h.kind != replication.FORMAT_DESCRIPTION_EVENT {
+				if event := s.packets.whole(int(h.size)); event != nil {
+					return s.small(h, event, handle)
+				}
+			}
+		}
+	}
+	head := s.head[:]
+	if _, err := io.ReadFull(s.packets, head); err != nil {
 		return unexpected(err)
 	}
-	h := newHeader(head[:])
+	h := newHeader(head)
 	body := int64(h.size) - headerSize
 	if h.kind == replication.FORMAT_DESCRIPTION_EVENT || !s.known {
-		return s.opening(h, head[:], body, handle)
+		return s.opening(h, head, body, handle)
 	}
 	if s.summed {
 		body -= checksumSize
@@ -84,7 +96,7 @@ func (s *events) next(handle func(header, *cursor) error) error {
 	from := io.Reader(s.packets)
 	if s.summed {
 		s.sum.Reset()
-		s.sum.Write(head[:])
+		s.sum.Write(head)
 		from = io.TeeReader(s.packets, s.sum)
 	}
 	s.window.Reset(io.LimitReader(from, body))
@@ -106,6 +118,22 @@ func (s *events) next(handle func(header, *cursor) error) error {
 		return errChecksum
 	}
 	return nil
+}
+
+// small reads an event that is there as a whole.
+func (s *events) small(h header, event []byte, handle func(header, *cursor) error) error {
+	if s.summed {
+		cut := len(event) - checksumSize
+		if cut < headerSize || crc32.ChecksumIEEE(event[:cut]) != binary.LittleEndian.Uint32(event[cut:]) {
+			return errChecksum
+		}
+		event = event[:cut]
+	}
+	s.cursor = cursor{whole: event[headerSize:], left: int64(len(event) - headerSize)}
+	if err := handle(h, &s.cursor); err != nil {
+		return err
+	}
+	return s.cursor.err
 }
 
 var errChecksum = fmt.Errorf("event was damaged: %w", replication.ErrChecksumMismatch)

@@ -23,8 +23,25 @@ type packets struct {
 // maxPacket is the length of a packet that is not the last of its message.
 const maxPacket = 1<<24 - 1
 
+// readAhead is how much is read at once, and up to what size an event is
+// looked at where it lies.
+const readAhead = 256 << 10
+
+// whole returns the rest of the message if it is n bytes long and need not
+// be read piece by piece. It is valid until the next call.
+func (p *packets) whole(n int) []byte {
+	if n != p.left || p.more || n > readAhead {
+		return nil
+	}
+	b, err := p.in.Peek(n)
+	if err != nil {
+		return nil // reading it piece by piece meets the error
+	}
+	return b
+}
+
 func newPackets(conn net.Conn, silence time.Duration) *packets {
-	return &packets{in: bufio.NewReaderSize(impatient{conn, silence}, 64<<10)}
+	return &packets{in: bufio.NewReaderSize(impatient{conn, silence}, readAhead)}
 }
 
 // impatient is a connection that is given up after a time without a byte.
@@ -44,7 +61,7 @@ func (c impatient) Read(p []byte) (int, error) {
 // its first byte. An error message of the server is returned as an error.
 func (p *packets) next() error {
 	if p.inside {
-		if _, err := io.Copy(io.Discard, p); err != nil {
+		if err := p.discard(); err != nil {
 			return err
 		}
 	}
@@ -52,17 +69,21 @@ func (p *packets) next() error {
 	if err := p.header(); err != nil {
 		return err
 	}
-	var status [1]byte
-	if _, err := io.ReadFull(p, status[:]); err != nil {
-		return err
+	if p.left == 0 {
+		return fmt.Errorf("message is empty")
 	}
+	status, err := p.in.ReadByte()
+	if err != nil {
+		return unexpected(err)
+	}
+	p.left--
 	switch {
-	case status[0] == gomysql.OK_HEADER:
+	case status == gomysql.OK_HEADER:
 		return nil
-	case status[0] == gomysql.EOF_HEADER:
+	case status == gomysql.EOF_HEADER:
 		return io.EOF
-	case status[0] != gomysql.ERR_HEADER:
-		return fmt.Errorf("message starts with byte %d", status[0])
+	case status != gomysql.ERR_HEADER:
+		return fmt.Errorf("message starts with byte %d", status)
 	}
 	text, err := io.ReadAll(io.LimitReader(p, 1<<16))
 	if err != nil || len(text) < 2 {
@@ -75,6 +96,23 @@ func (p *packets) next() error {
 	}
 	refused.Message = string(text)
 	return refused
+}
+
+// discard goes past what is left of the message.
+func (p *packets) discard() error {
+	for {
+		n, err := p.in.Discard(p.left)
+		p.left -= n
+		if err != nil {
+			return unexpected(err)
+		}
+		if !p.more {
+			return nil
+		}
+		if err := p.header(); err != nil {
+			return unexpected(err)
+		}
+	}
 }
 
 func (p *packets) header() error {

@@ -33,18 +33,19 @@ func (r *reader) rows(kind replication.EventType, c *cursor) error {
 	if n := int(c.length()); n != len(t.columns) && c.err == nil {
 		return fmt.Errorf("row event of %d columns for a table of %d", n, len(t.columns))
 	}
-	images := images{table: t, partial: kind == replication.PARTIAL_UPDATE_ROWS_EVENT}
-	bitmap := int64(len(t.columns)+7) / 8
+	images := &r.images
+	images.table, images.partial = t, kind == replication.PARTIAL_UPDATE_ROWS_EVENT
+	bitmap := (len(t.columns) + 7) / 8
 	what := changeOf(kind)
-	before, after := c.copied(bitmap), []byte(nil)
+	images.before = append(images.before[:0], c.take(bitmap)...)
 	if what == updated {
-		after = c.copied(bitmap)
+		images.after = append(images.after[:0], c.take(bitmap)...)
 	}
 	for c.left > 0 && c.err == nil {
-		first := images.read(c, before, images.first[:0], false)
+		first := images.read(c, images.before, images.first[:0], false)
 		second := []any(nil)
 		if what == updated {
-			second = images.read(c, after, images.second[:0], true)
+			second = images.read(c, images.after, images.second[:0], true)
 			images.second = second
 		}
 		images.first = first
@@ -72,7 +73,8 @@ func changeOf(kind replication.EventType) change {
 // overwritten by the next.
 type images struct {
 	*table
-	partial       bool // JSON columns of after-images may hold differences
+	partial       bool   // JSON columns of after-images may hold differences
+	before, after []byte // which columns they have
 	nulls         []byte
 	first, second []any
 }

@@ -11,9 +11,10 @@ import (
 type table struct {
 	role    role
 	columns []column
-	wanted  []int // places of the columns that are read
-	place   []int // for each column its place among the wanted, or -1
-	jsons   int   // number of JSON columns
+	wanted  []int  // places of the columns that are read
+	place   []int  // for each column its place among the wanted, or -1
+	jsons   int    // number of JSON columns
+	raw     string // the event that said all this
 }
 
 // role says what a table is to the stream.
@@ -29,7 +30,11 @@ const (
 // tableMap reads which table the next row events are of. Only our two are
 // read any further: what others hold costs nothing and can't disturb us.
 func (r *reader) tableMap(c *cursor) error {
+	raw := c.whole // nil if the event is a big one
 	id := c.number(6)
+	if t := r.tables[id]; t != nil && len(raw) > 0 && t.raw == string(raw) {
+		return c.err
+	}
 	c.skip(2)
 	schema := string(c.take(int(c.number(1))))
 	c.skip(1)
@@ -40,7 +45,7 @@ func (r *reader) tableMap(c *cursor) error {
 	}
 	// The same number can mean another table after a restart of the server.
 	delete(r.tables, id)
-	t := &table{role: r.role(schema, name)}
+	t := &table{role: r.role(schema, name), raw: string(raw)}
 	switch t.role {
 	case shadow:
 	case original:
