@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"net"
-	"os"
 	"strings"
 	"testing"
 
@@ -16,14 +15,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	status := m.Run()
-	if status == 0 {
-		if err := goleak.Find(goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon")); err != nil {
-			println(err.Error())
-			status = 1
-		}
-	}
-	os.Exit(status)
+	// The SQL parser's logging library starts it at init, for good.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
 
 // Everything that osc can't do safely is told in one line, with the exit

@@ -178,12 +178,5 @@ func tuples(list []change) []ddl.Tuple {
 // pause waits a few milliseconds before a transaction that lost a deadlock
 // is tried again; two of ours would otherwise meet again at once.
 func pause(ctx context.Context) bool {
-	timer := time.NewTimer(time.Duration(1+rand.IntN(20)) * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
+	return mysql.Wait(ctx, time.Duration(1+rand.IntN(20))*time.Millisecond)
 }

@@ -74,9 +74,6 @@ func free(path string) error {
 	return errors.New("somebody answers there: is another migration of the table running?")
 }
 
-// Path is where the socket is.
-func (s *Server) Path() string { return s.path }
-
 // Serve answers clients until ctx ends, which is not an error.
 func (s *Server) Serve(ctx context.Context, commands Commands) error {
 	var clients sync.WaitGroup

@@ -232,11 +232,6 @@ func (s Swap) ended(ctx context.Context, presence string) (*mysql.Lock, error) {
 		if err == nil || ctx.Err() != nil {
 			return lock, err
 		}
-		timer := time.NewTimer(100 * time.Millisecond)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
+		mysql.Wait(ctx, 100*time.Millisecond)
 	}
 }

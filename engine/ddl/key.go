@@ -143,15 +143,6 @@ func (k KeyPlan) reordered(shadow Table) bool {
 	return false
 }
 
-// Columns are the key's columns in the original.
-func (k KeyPlan) Columns() []Column {
-	cols := make([]Column, len(k.Pairs))
-	for i, p := range k.Pairs {
-		cols[i] = p.Original
-	}
-	return cols
-}
-
 // Ordinals are the places of the key's columns in a full binlog row image.
 func (k KeyPlan) Ordinals() []int {
 	at := make([]int, len(k.Pairs))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
 	"strconv"
 	"testing"
 
@@ -21,15 +20,8 @@ import (
 var seed = flag.Uint64("seed", 1, "seed of all random values")
 
 func TestMain(m *testing.M) {
-	status := m.Run()
-	if status == 0 {
-		// The SQL parser's logging library starts it at init, for good.
-		if err := goleak.Find(goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon")); err != nil {
-			println(err.Error())
-			status = 1
-		}
-	}
-	os.Exit(status)
+	// The SQL parser's logging library starts it at init, for good.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
 
 // random is the generator for one case: the same for the same seed, whatever

@@ -40,8 +40,6 @@ type result struct {
 	schema  []string // differences of the definitions
 }
 
-func (r result) outcome() engine.Outcome { return engine.OutcomeOf(r.err) }
-
 // migrate runs a trial that must complete, and compares.
 func (w *worker) migrate(t *testing.T, tr trial) result {
 	t.Helper()

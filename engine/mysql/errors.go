@@ -13,13 +13,12 @@ import (
 
 // Numbers of server errors that the engine tells apart.
 const (
-	ErrDuplicateKey     = 1062
-	ErrNoSuchTable      = 1146
-	ErrLockWaitTimeout  = 1205
-	ErrDeadlock         = 1213
-	ErrQueryInterrupted = 1317
-	ErrOnlineLogFull    = 1799 // innodb_online_alter_log_max_size is too small
-	ErrLockNowait       = 3572
+	ErrDuplicateKey    = 1062
+	ErrNoSuchTable     = 1146
+	ErrLockWaitTimeout = 1205
+	ErrDeadlock        = 1213
+	ErrOnlineLogFull   = 1799 // innodb_online_alter_log_max_size is too small
+	ErrLockNowait      = 3572
 )
 
 // ErrorNumber returns the server's error number, or 0 if err is not an

@@ -60,8 +60,8 @@ func (s *Stream) connect(ctx context.Context, from Position, executed *gomysql.M
 	return c, s.dump(c, from, executed)
 }
 
-// sameServer also compares the clocks. It fails if the address now leads to another server: its binlog
-// positions mean nothing to us.
+// sameServer fails if the address now leads to another server: its binlog
+// positions mean nothing to us. It also compares the clocks.
 func (s *Stream) sameServer(c *client.Conn) error {
 	result, err := c.Execute("SELECT @@server_uuid, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))")
 	if err != nil {

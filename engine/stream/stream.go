@@ -131,7 +131,7 @@ func (s *Stream) Run(ctx context.Context, p Position) error {
 			return fmt.Errorf("read binlog: no connection for %v: %w", maxQuiet, err)
 		}
 		s.cfg.Log.Warn("binlog connection lost", "at", s.Position().String(), "error", err)
-		if !wait(ctx, delay) {
+		if !mysql.Wait(ctx, delay) {
 			return nil
 		}
 		delay = min(2*delay, maxDelay)
@@ -175,17 +175,4 @@ func classify(err error) error {
 		return err
 	}
 	return fatal{fmt.Errorf("read binlog: %s (error %d)", server.Message, server.Code)}
-}
-
-// wait pauses between two attempts to connect; it reports false when ctx
-// ended.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

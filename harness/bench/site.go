@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -76,9 +75,6 @@ func (s *site) exec(ctx context.Context, statement string) error {
 func (s *site) name() string { return quote(topology.Database) + "." + quote(s.table.Name) }
 
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-
-// address returns the server's host and port.
-func (s *site) address() (host, port string, err error) { return net.SplitHostPort(s.server.Addr) }
 
 func (s *site) describeServer() figures.Server {
 	return figures.Server{Version: s.server.Version, Options: serverOptions()}

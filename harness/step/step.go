@@ -29,11 +29,3 @@ const (
 	Unlock    Step = "unlock"     // lets writers in again
 	Cleanup   Step = "cleanup"    // drops what the tool made for itself
 )
-
-// All returns every step in order.
-func All() []Step {
-	return []Step{
-		Preflight, Shadow, Attach, Dump, Sentinel, RangeRead, CopyNext, CopyRead,
-		CopyWrite, Apply, Index, Verify, Lock, Drain, Rename, Unlock, Cleanup,
-	}
-}
