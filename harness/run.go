@@ -227,7 +227,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 		return err
 	}
 	armed := r.scenario.Faults.Arm(ctx, site)
-	exit := r.await(ctx, command)
+	exit := r.await(ctx, command, site)
 	// The faults end first: one of them may be what the rest waits for.
 	errs := []error{exit, armed.Stop()}
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
@@ -251,11 +251,12 @@ func (r *run) unblock(ctx context.Context) error {
 }
 
 // await runs the subject to its end and records that.
-func (r *run) await(ctx context.Context, command subject.Command) error {
+func (r *run) await(ctx context.Context, command subject.Command, site *fault.Site) error {
 	process, err := subject.Start(ctx, command, filepath.Join(r.dir, history.SubjectLogFile))
 	if err != nil {
 		return err
 	}
+	site.Started(process)
 	r.recorder.Mark(history.Mark{Lane: "subject", Name: history.MarkSubjectStart, Text: strings.Join(command.Argv, " ")})
 	// The process is killed when ctx ends; its end is then awaited too.
 	result, err := process.Wait(context.WithoutCancel(ctx))
@@ -319,7 +320,8 @@ func (r *run) openSite(ctx context.Context, under subject.Subject) (*fault.Site,
 	}
 	closers = append(closers, app.Close)
 	return &fault.Site{
-		Cluster: r.cluster, Proxy: proxy, App: app, Table: r.scenario.Table, Schema: topology.Database, Recorder: r.recorder,
+		Cluster: r.cluster, Proxy: proxy, Links: fault.Links{Subject: subjectLink, App: appLink}, App: app,
+		Table: r.scenario.Table, Schema: topology.Database, Recorder: r.recorder,
 	}, closeAll, nil
 }
 

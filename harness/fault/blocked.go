@@ -28,7 +28,7 @@ func (f Fault) Then(actions ...Action) Fault {
 func onceReadOrWaiting(read step.Step, others []step.Step) moment {
 	name := "once " + string(read) + " is answered or waits"
 	steps := append([]step.Step{read}, others...)
-	return moment{name, func(site *Site) (func(context.Context) error, func()) {
+	return moment{name: name, steps: []step.Step{read}, arm: func(site *Site) (func(context.Context) error, func()) {
 		gate := site.Proxy.Gate(wire.Rule{Name: name, Step: read, Phase: wire.After, Occurrence: 1, Action: wire.Observe})
 		wait := func(ctx context.Context) error {
 			tick := time.NewTicker(5 * time.Millisecond)
