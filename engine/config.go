@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,10 +50,20 @@ type CopyConfig struct {
 	ChunkSize int // rows copied by one statement; 0 fits it to the time a chunk takes
 	Threads   int // statements that copy at once; 0 means 2
 
-	// DeferIndexes builds plain secondary indexes after the copy. A replica
-	// builds them too, and applies nothing else meanwhile.
-	DeferIndexes bool
+	DeferIndexes DeferIndexes // "" means DeferAuto
 }
+
+// DeferIndexes says when plain secondary indexes are built: with each row, or
+// in one pass after the copy, which is faster. A replica builds them too, and
+// applies nothing else meanwhile.
+type DeferIndexes string
+
+// DeferAuto builds them after the copy where no replica would lag by it.
+const (
+	DeferAuto DeferIndexes = "auto"
+	DeferOn   DeferIndexes = "on"
+	DeferOff  DeferIndexes = "off"
+)
 
 // CheckpointConfig says how a run can be taken up by a later one.
 type CheckpointConfig struct {
@@ -121,6 +132,8 @@ func (c Config) Validate() error {
 		return &UsageError{"--alter is missing: give what follows ALTER TABLE t, such as \"ADD COLUMN note TEXT\""}
 	case c.Verify != "" && c.Verify != VerifyOn && c.Verify != VerifyOff:
 		return &UsageError{fmt.Sprintf("--verify=%s: want on or off", c.Verify)}
+	case !slices.Contains([]DeferIndexes{"", DeferAuto, DeferOn, DeferOff}, c.Copy.DeferIndexes):
+		return &UsageError{fmt.Sprintf("--defer-secondary-indexes=%s: want auto, on or off", c.Copy.DeferIndexes)}
 	case c.Copy.ChunkSize < 0 || c.Copy.ChunkSize > 100_000:
 		return &UsageError{fmt.Sprintf("--chunk-size=%d: want 1 to 100000 rows, or 0", c.Copy.ChunkSize)}
 	case c.Copy.Threads < 0 || c.Copy.Threads > 16:
@@ -145,6 +158,7 @@ func (c Config) Validate() error {
 func (c Config) withDefaults() Config {
 	setDefault(&c.Verify, VerifyOn)
 	setDefault(&c.Copy.Threads, 2)
+	setDefault(&c.Copy.DeferIndexes, DeferAuto)
 	setDefault(&c.Checkpoint.Every, 5*time.Second)
 	setDefault(&c.CutOver.Wait, 3*time.Second)
 	setDefault(&c.CutOver.Tries, 60)

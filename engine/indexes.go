@@ -13,16 +13,31 @@ import (
 // built in one pass once it is filled: sorting all keys once is faster than
 // finding the place of each.
 func (m *migration) deferIndexes(ctx context.Context, shadow ddl.Table) error {
-	m.deferred = ddl.Deferrable(shadow)
-	if !m.cfg.Copy.DeferIndexes || len(m.deferred) == 0 {
-		m.deferred = nil
+	indexes := ddl.Deferrable(shadow)
+	if len(indexes) == 0 {
 		return nil
 	}
+	wanted, err := m.wantsDeferred(ctx)
+	if err != nil || !wanted {
+		return err
+	}
+	m.deferred = indexes
 	m.wanted = definition(shadow)
 	if _, err := m.server.DDL.ExecContext(ctx, mysql.Step("shadow", ddl.DropIndexes(shadow.Name, m.deferred))); err != nil {
 		return fmt.Errorf("put off secondary indexes: %w", err)
 	}
 	return nil
+}
+
+func (m *migration) wantsDeferred(ctx context.Context) (bool, error) {
+	if c := m.cfg.Copy.DeferIndexes; c != DeferAuto {
+		return c == DeferOn, nil
+	}
+	if len(m.replicas) > 0 {
+		return false, nil
+	}
+	followed, err := m.server.HasReplicas(ctx)
+	return !followed, err
 }
 
 // buildIndexes builds what deferIndexes has put off, and makes sure that the

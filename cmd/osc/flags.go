@@ -71,8 +71,9 @@ func (o *options) copyFlags() *pflag.FlagSet {
 	c, f := &o.cfg.Copy, flagSet("copy")
 	f.IntVar(&c.ChunkSize, "chunk-size", 0, "rows copied by one statement, up to 100000; 0 fits it to the time a statement takes")
 	f.IntVar(&c.Threads, "threads", 2, "statements that copy at once while nobody writes, 1 to 16; one while somebody does")
-	f.BoolVar(&c.DeferIndexes, "defer-secondary-indexes", false, "build plain secondary indexes after the copy, in one pass: faster, the more "+
-		"there are; but a replica applies nothing else while it builds them, so it lags by that time")
+	f.StringVar((*string)(&c.DeferIndexes), "defer-secondary-indexes", "auto", "build plain secondary indexes after the copy, in one pass: on, off or auto. "+
+		"It is faster, the more there are; but a replica applies nothing else while it builds them, so it lags by that time. auto does it where no replica follows the server")
+	f.Lookup("defer-secondary-indexes").NoOptDefVal = "on"
 	return f
 }
 

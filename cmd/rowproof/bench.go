@@ -46,8 +46,9 @@ Phases:
   load-RATE  the whole command under a steady load of writes, and what the
              writes feel: a latency counts from when its write was due
 
-Contenders: osc (with its verify pass), osc-noverify, osc-deferred (secondary
-indexes after the copy), COPY and INPLACE (the server's ALTER), pt-osc (its
+Contenders: osc (with its verify pass; no replica follows the server, so it
+builds secondary indexes after the copy), osc-noverify, osc-inline (secondary
+indexes with each row), COPY and INPLACE (the server's ALTER), pt-osc (its
 image is built on first use), and gh-ost and spirit where a program is given.
 In the backlog phase: osc, and gh-ost with its largest batch.
 

@@ -82,13 +82,23 @@ func (s *Server) Variables(ctx context.Context, names ...string) (map[string]str
 // SHOW SLAVE STATUS got its new name in 8.0.22 and lost the old one in 8.4,
 // so both are in use among the versions that begin with 8.0.
 func (s *Server) Replicates(ctx context.Context) (bool, error) {
-	query := "SHOW REPLICA STATUS"
+	return s.anyRow(ctx, "SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
+}
+
+// HasReplicas reports whether a replica, or another reader of the binlog that
+// has registered as one, follows the server.
+func (s *Server) HasReplicas(ctx context.Context) (bool, error) {
+	return s.anyRow(ctx, "SHOW REPLICAS", "SHOW SLAVE HOSTS")
+}
+
+// anyRow reports whether a query has a row, in its old wording for 8.0.
+func (s *Server) anyRow(ctx context.Context, query, old string) (bool, error) {
 	if !s.Version.AtLeast(8, 1) {
-		query = "SHOW SLAVE STATUS"
+		query = old
 	}
 	rows, err := s.DB.QueryContext(ctx, Step("preflight", query))
 	if err != nil {
-		return false, fmt.Errorf("read replica status: %w", err)
+		return false, fmt.Errorf("%s: %w", query, err)
 	}
 	defer rows.Close()
 	return rows.Next(), rows.Err()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,9 +24,6 @@ type tools struct {
 	ptLog   *os.File
 	private string // directory with the option file
 }
-
-// deferFlag makes osc build secondary indexes after the copy.
-const deferFlag = "--defer-secondary-indexes"
 
 // open finds out which tools are there. Only osc must be.
 func (t *tools) open(ctx context.Context, cfg Config, s *site) (err error) {
@@ -95,32 +91,7 @@ func (t *tools) addEngine(ctx context.Context, cfg Config, s *site) error {
 	if err := add("osc-noverify", false); err != nil {
 		return err
 	}
-	help, err := t.engineHelp(ctx, s)
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(help, deferFlag) {
-		t.leftOut = append(t.leftOut, "osc-deferred: this osc has no "+deferFlag)
-		return nil
-	}
-	return add("osc-deferred", true, deferFlag)
-}
-
-// engineHelp returns what osc says of its flags.
-func (t *tools) engineHelp(ctx context.Context, s *site) (string, error) {
-	target, err := s.target(s.server.Addr)
-	if err != nil {
-		return "", err
-	}
-	c, err := subject.Engine(t.build).Command(ctx, target)
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.CommandContext(ctx, c.Argv[0], "--help").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("ask osc for its flags: %w", err)
-	}
-	return string(out), nil
+	return add("osc-inline", true, "--defer-secondary-indexes=off")
 }
 
 // target is the migration as a subject is asked for it.

@@ -96,7 +96,7 @@ func (c *Cluster) start(ctx context.Context, image string) error {
 // boot starts the n-th server; 0 is the source. The server that it returns
 // with an error is there to be closed.
 func (c *Cluster) boot(ctx context.Context, image string, n int) (*Server, error) {
-	b, err := c.engine.run(ctx, boxSpec{image: image, program: "mysqld", dataMegabytes: c.spec.dataMegabytes(), port: true})
+	b, err := c.engine.run(ctx, boxSpec{image: image, program: "mysqld", dataMegabytes: c.spec.dataMegabytes(), volume: c.spec.Disk, port: true})
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,7 @@ type boxSpec struct {
 	image         string
 	program       string    // what is run in it, for errors
 	dataMegabytes int       // of /rowproof, which lies in memory; 0: there is none
+	volume        bool      // /rowproof is a volume, which is removed with the container
 	port          bool      // of its own, in bridge mode
 	stderr        io.Writer // gets what the program writes; nil: only the engine's log does
 }
@@ -95,6 +96,11 @@ func (e *engine) run(ctx context.Context, spec boxSpec) (*box, error) {
 				return b.hold(ctx)
 			}},
 		}},
+	}
+	if spec.volume {
+		request.Mounts = testcontainers.Mounts(testcontainers.ContainerMount{
+			Source: testcontainers.DockerVolumeMountSource{}, Target: "/rowproof",
+		})
 	}
 	if spec.dataMegabytes > 0 {
 		request.Tmpfs = map[string]string{"/rowproof": fmt.Sprintf("rw,size=%dm,mode=0755", spec.dataMegabytes)}

@@ -32,6 +32,10 @@ type Spec struct {
 	// in memory; 0 means 1024. Memory is used only as the data grows.
 	DataMegabytes int
 
+	// Disk puts the data directory into a volume on the engine's disk instead,
+	// which goes with the container. It has no limit then.
+	Disk bool
+
 	// Options are more options of every server, as on mysqld's command line:
 	// "--binlog-order-commits=OFF". SourceOptions and ReplicaOptions follow
 	// them, so a later one wins.
@@ -109,8 +113,12 @@ func (s Spec) options(n int) []string {
 	return append(o, s.ReplicaOptions...)
 }
 
-// dataMegabytes returns the size of a server's data directory.
+// dataMegabytes returns the size of a server's data directory in memory; 0
+// if it lies on disk.
 func (s Spec) dataMegabytes() int {
+	if s.Disk {
+		return 0
+	}
 	if s.DataMegabytes == 0 {
 		return defaultDataMegabytes
 	}

@@ -150,7 +150,7 @@ func (b bar) Plot(c draw.Canvas, p *plot.Plot) {
 // colours can be told apart by the colour-blind too.
 func colorOf(contender string) color.Color {
 	switch contender {
-	case "osc", "osc-noverify", "osc-deferred":
+	case "osc", "osc-noverify", "osc-inline":
 		return color.RGBA{R: 0, G: 114, B: 178, A: 255}
 	case "COPY", "INPLACE":
 		return color.RGBA{R: 153, G: 153, B: 153, A: 255}
