@@ -9,8 +9,8 @@ import (
 // AcknowledgedWrites asks whether the final rows can be explained by the
 // ledger: every acknowledged write happened, no refused one did, and one whose
 // reply was lost may have happened as a whole, at any time after it was sent,
-// or not at all. Writes that overlap in time may have happened in either
-// order. Increments commute and are judged apart (counters.go); the rest is a
+// or not at all. What a read saw, or a refusal as duplicate, tells which of
+// these it was. Writes that overlap in time may have happened in either order. Increments commute and are judged apart (counters.go); the rest is a
 // search over the possible orders (search.go), one set of connected keys at a
 // time.
 func AcknowledgedWrites(r *history.Record) Result {
@@ -28,7 +28,7 @@ func AcknowledgedWrites(r *history.Record) Result {
 		s := newSearch(part, l.initial)
 		s.run()
 		for _, w := range s.impossible {
-			found = append(found, impossibleWrite(w))
+			found = append(found, impossible(w))
 		}
 		if s.gaveUp {
 			unknown = append(unknown, fmt.Sprintf("too many possible orders of the writes to row %s and the %d rows connected with it", part.keys[0], len(part.keys)-1))
@@ -42,6 +42,13 @@ func AcknowledgedWrites(r *history.Record) Result {
 	}
 	counterAnomalies, counterUnknown := l.counters(choices, r.Observed.Final, r.Table.Renames)
 	return finding(append(found, counterAnomalies...), append(unknown, counterUnknown...))
+}
+
+func impossible(w *write) Anomaly {
+	if w.look {
+		return impossibleLook(w)
+	}
+	return impossibleWrite(w)
 }
 
 // impossibleWrite says that the server acknowledged what it should have

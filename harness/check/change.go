@@ -24,8 +24,9 @@ func applyChange(rows map[history.Key]history.Row, c history.Change) {
 
 // change applies c and reports whether the server could have acknowledged it
 // on these rows: an INSERT of a key that exists would have been refused. An
-// UPDATE or DELETE of an absent row is acknowledged and does nothing. Rows are
-// replaced, never written to, so that views may share them.
+// UPDATE or DELETE of an absent row is acknowledged and does nothing. A look
+// is possible if the row is what it says. Rows are replaced, never written to,
+// so that views may share them.
 func change(rows rowsView, c history.Change) bool {
 	row := rows.get(c.Key)
 	switch c.Kind {
@@ -51,6 +52,10 @@ func change(rows rowsView, c history.Change) bool {
 		rows.set(c.Key, nil)
 		rows.set(c.NewKey, written(row, c))
 		return free
+	case seen:
+		return sameRow(row, c.Set, nil)
+	case present:
+		return row != nil
 	}
 	return true
 }

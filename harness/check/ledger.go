@@ -18,6 +18,7 @@ type write struct {
 	from    time.Duration // it took effect after this
 	until   time.Duration // and before this
 	sure    bool          // it did take effect
+	look    bool          // it only tells what the rows were (look.go)
 }
 
 // cell is one column of one row.
@@ -51,6 +52,12 @@ func newLedger(r *history.Record) *ledger {
 				}
 			}
 		}
+		for _, k := range slices.Sorted(maps.Keys(r.Ops[i].Saw)) {
+			if !seen[k] {
+				seen[k] = true
+				l.keys = append(l.keys, k)
+			}
+		}
 	}
 	l.cells = counterCells(r.Ops, l.initial)
 	for at := range l.cells {
@@ -73,6 +80,7 @@ func newLedger(r *history.Record) *ledger {
 			}
 		}
 	}
+	l.writes = append(l.writes, looks(r)...)
 	return l
 }
 

@@ -82,8 +82,9 @@ type Op struct {
 	Kind    string        `json:"kind"`   // insert, update, delete, move, transaction, read
 	SQL     []string      `json:"sql"`    // its statements in order
 	Changes []Change      `json:"changes,omitempty"`
-	Invoke  time.Duration `json:"invoke"` // since Record.Started
-	Return  time.Duration `json:"return"` // since Record.Started; 0 if it never returned
+	Saw     map[Key]Row   `json:"saw,omitempty"` // rows that a read returned; nil: it found none
+	Invoke  time.Duration `json:"invoke"`        // since Record.Started
+	Return  time.Duration `json:"return"`        // since Record.Started; 0 if it never returned
 	Outcome Outcome       `json:"outcome"`
 	Error   string        `json:"error,omitempty"`
 	Code    uint16        `json:"code,omitempty"` // the server's error number

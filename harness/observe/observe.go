@@ -122,6 +122,9 @@ func TouchedKeys(ops []history.Op) []history.Key {
 			add(c.Key)
 			add(c.NewKey)
 		}
+		for k := range op.Saw {
+			add(k)
+		}
 	}
 	return keys
 }
