@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +42,8 @@ type run struct {
 	from      observe.Position // of the binlog
 	before    observe.Definition
 	dirty     bool // the cluster is not worth keeping
+
+	second sync.WaitGroup // migrate: of subjects beside the first
 }
 
 // one runs a variant of a scenario and fails the test unless it ends as the
@@ -159,7 +162,7 @@ func (r *run) initial(ctx context.Context) ([]history.Row, error) {
 	if r.scenario.Table.Rows <= smallTable {
 		return observe.All(ctx, db, r.table(), smallTable)
 	}
-	found, err := observe.Rows(ctx, db, r.table(), r.load().Keys())
+	found, err := observe.Rows(ctx, db, r.table(), append(r.load().Keys(), r.scenario.Faults.Keys()...))
 	var rows []history.Row
 	for _, row := range found {
 		rows = append(rows, row)
@@ -222,6 +225,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	site.StartSecond = func(context.Context) (fault.Subject, error) { return r.startSecond(ctx, command) }
 	load, err := r.load().Start(ctx, site.App, r.recorder)
 	if err != nil {
 		return err
@@ -236,6 +240,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 		errs = append(errs, r.unblock(finish))
 	}
 	errs = append(errs, site.Finish(finish))
+	r.second.Wait()
 	_, stopped := load.Stop()
 	return errors.Join(append(errs, stopped, site.Proxy.Err())...)
 }
@@ -266,13 +271,38 @@ func (r *run) await(ctx context.Context, command subject.Command, site *fault.Si
 	r.record.Exit = result.Exit
 	r.record.Exit.At = r.recorder.Now()
 	r.record.Exit.PeakRSS = result.PeakRSS
-	r.recorder.Mark(history.Mark{Lane: "subject", Name: history.MarkSubjectExit, Text: result.Exit.Message, Data: map[string]string{
-		"code": strconv.Itoa(result.Exit.Code), "signal": result.Exit.Signal,
-	}})
+	r.recorder.Mark(exitMark("subject", result.Exit))
 	if ctx.Err() != nil {
 		return fmt.Errorf("the subject did not end within %v", r.scenario.limit())
 	}
 	return nil
+}
+
+func exitMark(lane string, exit history.Exit) history.Mark {
+	return history.Mark{Lane: lane, Name: history.MarkSubjectExit, Text: exit.Message, Data: map[string]string{
+		"outcome": exit.Outcome, "code": strconv.Itoa(exit.Code), "signal": exit.Signal,
+	}}
+}
+
+// secondLane is the lane of a subject that runs beside the first.
+const secondLane = "subject-2"
+
+// startSecond starts the subject once more. How it ends is a mark in the
+// record; r.second waits for that.
+func (r *run) startSecond(ctx context.Context, command subject.Command) (fault.Subject, error) {
+	process, err := subject.Start(ctx, command, filepath.Join(r.dir, history.SecondLogFile))
+	if err != nil {
+		return nil, err
+	}
+	r.recorder.Mark(history.Mark{Lane: secondLane, Name: history.MarkSubjectStart, Text: strings.Join(command.Argv, " ")})
+	r.second.Go(func() {
+		result, err := process.Wait(context.WithoutCancel(ctx))
+		if err != nil {
+			result.Exit.Message = err.Error()
+		}
+		r.recorder.Mark(exitMark(secondLane, result.Exit))
+	})
+	return process, nil
 }
 
 // openSite opens what faults act on. The subject reaches the source through
@@ -322,7 +352,15 @@ func (r *run) openSite(ctx context.Context, under subject.Subject) (*fault.Site,
 	return &fault.Site{
 		Cluster: r.cluster, Proxy: proxy, Links: fault.Links{Subject: subjectLink, App: appLink}, App: app,
 		Table: r.scenario.Table, Schema: topology.Database, Recorder: r.recorder,
+		Names: tableNames(under, r.scenario.Table.Name),
 	}, closeAll, nil
+}
+
+func tableNames(under subject.Subject, table string) fault.Names {
+	if namer, ok := under.(subject.TableNamer); ok {
+		return fault.Names(namer.Tables(table))
+	}
+	return fault.Names{}
 }
 
 // conclude judges the run and stores everything.

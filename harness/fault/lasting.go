@@ -13,6 +13,9 @@ type effect struct {
 	label string
 	name  string // of its action
 	end   func(context.Context) error
+	// commit ends a transaction that goes on otherwise than end, which rolls
+	// it back. Nil for everything else.
+	commit func(context.Context) error
 }
 
 // lasting is an action that goes on until End, or else until the run is over.

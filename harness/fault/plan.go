@@ -25,6 +25,7 @@ type Action struct {
 	Name   string // as in a sentence: "stop the replica's IO thread"
 	Label  string // of an action that goes on: what End calls it
 	Writes []workload.Write
+	Reads  []history.Key // rows whose reads are in the ledger
 	Do     func(context.Context, *Site) error
 }
 
@@ -42,11 +43,12 @@ func (p Plan) Names() []string {
 	return names
 }
 
-// Keys returns the keys of all rows that the plan writes.
+// Keys returns the keys of all rows that the plan writes or reads.
 func (p Plan) Keys() []history.Key {
 	var keys []history.Key
 	for _, f := range p {
 		for _, a := range f.actions {
+			keys = append(keys, a.Reads...)
 			for _, w := range a.Writes {
 				for _, c := range w.Changes {
 					keys = append(keys, c.Key)

@@ -90,6 +90,7 @@ func newRig(t *testing.T, spec topology.Spec, dirty bool) *rig {
 	t.Cleanup(func() { closing(t, proxy.Close) })
 	r := &rig{Site: &fault.Site{
 		Cluster: cluster, Proxy: proxy, Links: links, Table: table, Schema: topology.Database, Recorder: recorder,
+		Names: fault.Names{Shadow: "_pair_new", Old: "_pair_old"},
 	}}
 	r.App = r.open(t, links.App.Addr, topology.App())
 	r.subject = r.open(t, proxy.Addr(), topology.Migrator())

@@ -25,6 +25,11 @@ type Site struct {
 	Table    fixtures.Table
 	Schema   string
 	Recorder *history.Recorder
+	Names    Names // of the subject's tables
+
+	// StartSecond starts the subject once more beside itself, on the same
+	// table. It goes on after ctx has ended.
+	StartSecond func(ctx context.Context) (Subject, error)
 
 	watchers sync.WaitGroup
 

@@ -19,7 +19,7 @@ import (
 func WriteUnacked(writes ...workload.Write) Action {
 	return Action{Name: "write " + summary(writes) + ", which waits for its ACK", Writes: writes, Do: func(ctx context.Context, s *Site) error {
 		for _, w := range writes {
-			if err := s.writeUnacked(ctx, w); err != nil {
+			if _, _, err := s.writeUnacked(ctx, w); err != nil {
 				return err
 			}
 		}
@@ -27,38 +27,39 @@ func WriteUnacked(writes ...workload.Write) Action {
 	}}
 }
 
-func (s *Site) writeUnacked(ctx context.Context, w workload.Write) error {
+// writeUnacked returns the write under way, and its session.
+func (s *Site) writeUnacked(ctx context.Context, w workload.Write) (*workload.Pending, uint64, error) {
 	client := s.client()
 	thread, err := client.ThreadID(ctx)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	before, err := s.Cluster.Source().BinlogEnd(ctx)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	// The write outlives the fault: it ends when the ACK comes.
 	pending, err := client.Start(context.WithoutCancel(ctx), w)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	s.leave(pending)
 	gtid, end, err := s.binlogged(ctx, thread, before, pending)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	shown, err := s.shown(ctx, w)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	if shown {
-		return fmt.Errorf("the write is visible before its ACK: %s", w.SQL)
+		return nil, 0, fmt.Errorf("the write is visible before its ACK: %s", w.SQL)
 	}
 	s.Recorder.Mark(history.Mark{Lane: "source", Name: history.MarkBinlogged, Text: w.SQL, Data: map[string]string{
 		"op": strconv.Itoa(pending.ID), "gtid": gtid, "file": end.File, "pos": strconv.FormatUint(end.Pos, 10), "visible": "no",
 	}})
 	s.watch(ctx, func(ctx context.Context) { s.markVisible(ctx, w, pending) })
-	return nil
+	return pending, thread, nil
 }
 
 // markVisible waits until a plain read shows the write, and marks that. Once
@@ -167,5 +168,5 @@ func shows(c history.Change, row history.Row) bool {
 			return false
 		}
 	}
-	return row != nil
+	return row != nil && len(c.Set) > 0 // an increment can't be recognised
 }

@@ -116,7 +116,7 @@ type Change struct {
 // a step of the subject, a fault, a change of a server's state.
 type Mark struct {
 	At   time.Duration     `json:"at"`   // since Record.Started
-	Lane string            `json:"lane"` // subject, stream, fault, source, replica-1, harness
+	Lane string            `json:"lane"` // subject, subject-2, stream, fault, source, replica-1, harness
 	Name string            `json:"name"` // one of the Mark… names
 	Step string            `json:"step,omitempty"`
 	Text string            `json:"text,omitempty"` // a statement, or prose
@@ -138,7 +138,7 @@ const (
 	MarkStreamEvent  = "stream-event"  // an event passed to the subject: kind, file, start, pos, gtid, table, change
 	MarkServer       = "server"        // a server or replica thread started or stopped: what
 	MarkSubjectStart = "subject-start" // the child process runs: argv (no secrets)
-	MarkSubjectExit  = "subject-exit"  // it ended: code, signal
+	MarkSubjectExit  = "subject-exit"  // it ended: outcome, code, signal
 )
 
 // Exit is how the subject ended.

@@ -50,6 +50,15 @@ func (r *Recorder) End(id int, outcome Outcome, code uint16, message string) {
 	op.Outcome, op.Code, op.Error = outcome, code, message
 }
 
+// Saw records that a read with this ID found these rows; nil is one that it
+// did not find.
+func (r *Recorder) Saw(id int, rows map[Key]Row) {
+	r.End(id, OK, 0, "")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ops[id-1].Saw = maps.Clone(rows)
+}
+
 // Mark records that something happened now. m.At is overwritten.
 func (r *Recorder) Mark(m Mark) {
 	r.mu.Lock()

@@ -18,6 +18,7 @@ const (
 	MarksFile      = "marks.jsonl"
 	ObservedFile   = "observed.json"
 	SubjectLogFile = "subject.log"
+	SecondLogFile  = "subject-2.log" // of a second run beside the first
 	VerdictFile    = "verdict.json"
 )
 

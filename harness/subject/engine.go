@@ -26,6 +26,11 @@ func (e engine) Name() string {
 
 func (e engine) Phrasebook() wire.Phrasebook { return wire.CommentPhrasebook("osc") }
 
+// Tables holds for names that are short enough not to be cut.
+func (e engine) Tables(table string) Tables {
+	return Tables{Shadow: "_" + table + "_new", Old: "_" + table + "_old"}
+}
+
 func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 	path, err := e.build.program(ctx, e.mutant)
 	if err != nil {

@@ -44,6 +44,20 @@ type Command struct {
 	Outcome func(status int, message string) string
 }
 
+// Tables are the tables that a subject makes; "" is one that it doesn't have,
+// or whose name can't be told beforehand.
+type Tables struct {
+	Shadow string
+	Old    string // the original after the swap
+}
+
+// TableNamer is a subject whose tables have names that can be told.
+type TableNamer interface {
+	// Tables returns the names of the tables that the subject makes for a
+	// table.
+	Tables(table string) Tables
+}
+
 // Subject is a schema-migration tool that can be tested.
 type Subject interface {
 	// Name is how users name the subject: "osc", "mutant:NAME".

@@ -131,20 +131,7 @@ func (c *Client) op(writes []Write) history.Op {
 // issue sends the statements, and records and returns the outcome.
 func (c *Client) issue(ctx context.Context, id int, writes []Write) (history.Outcome, error) {
 	outcome, err := c.transact(ctx, writes)
-	var refused *mysql.MySQLError
-	switch {
-	case err == nil:
-		c.rec.End(id, outcome, 0, "")
-		return outcome, nil
-	case errors.As(err, &refused):
-		c.rec.End(id, outcome, refused.Number, refused.Message)
-	default:
-		c.rec.End(id, outcome, 0, err.Error())
-	}
-	if refused == nil || outcome == history.Unknown {
-		err = errors.Join(err, c.drop())
-	}
-	return outcome, fmt.Errorf("write as %s: %w", c.name, err)
+	return outcome, c.end(id, outcome, err)
 }
 
 func (c *Client) transact(ctx context.Context, writes []Write) (history.Outcome, error) {
@@ -152,8 +139,18 @@ func (c *Client) transact(ctx context.Context, writes []Write) (history.Outcome,
 		_, err := c.conn.ExecContext(ctx, writes[0].SQL)
 		return deciding(err), err
 	}
-	if _, err := c.conn.ExecContext(ctx, "BEGIN"); err != nil {
+	if err := c.begin(ctx, writes); err != nil {
 		return history.Failed, err
+	}
+	_, err := c.conn.ExecContext(ctx, "COMMIT")
+	return deciding(err), err
+}
+
+// begin does the writes in a transaction and leaves it open, or, after an
+// error, rolled back.
+func (c *Client) begin(ctx context.Context, writes []Write) error {
+	if _, err := c.conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return err
 	}
 	for _, w := range writes {
 		if _, err := c.conn.ExecContext(ctx, w.SQL); err != nil {
@@ -163,11 +160,10 @@ func (c *Client) transact(ctx context.Context, writes []Write) (history.Outcome,
 			if _, lost := c.conn.ExecContext(ctx, "ROLLBACK"); lost != nil {
 				err = errors.Join(err, lost, c.drop())
 			}
-			return history.Failed, err
+			return err
 		}
 	}
-	_, err := c.conn.ExecContext(ctx, "COMMIT")
-	return deciding(err), err
+	return nil
 }
 
 // Errors that the server may give for a statement that was committed, or will

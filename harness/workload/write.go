@@ -88,13 +88,16 @@ func keyRow(t fixtures.Table, key history.Key) history.Row {
 	return row
 }
 
-func where(t fixtures.Table, key history.Key) string {
+func where(t fixtures.Table, key history.Key) string { return " WHERE " + Condition(t, key) }
+
+// Condition holds for the row under key alone.
+func Condition(t fixtures.Table, key history.Key) string {
 	row := keyRow(t, key)
 	parts := make([]string, len(t.Key))
 	for i, c := range t.Key {
 		parts[i] = Quote(c) + " = " + literal(row[c])
 	}
-	return " WHERE " + strings.Join(parts, " AND ")
+	return strings.Join(parts, " AND ")
 }
 
 func assignments(set history.Row) string {
@@ -107,6 +110,9 @@ func assignments(set history.Row) string {
 
 // Quote quotes an identifier.
 func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// Literal writes a text as a value.
+func Literal(text string) string { return literal(&text) }
 
 // literal writes a value: a plain integer as it is, anything else as a string,
 // which the server converts to the column's type.
