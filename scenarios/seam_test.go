@@ -91,3 +91,28 @@ func TestSeamAfterSyncUpdate(t *testing.T) {
 		Control: "range-read-trusts-attach",
 	})
 }
+
+func TestSeamLostReply(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "seam-lost-reply",
+		Bug: "A row is gone after a migration whose client never learned whether it was committed: its " +
+			"connection died while the insert waited for its semi-sync ACK. The source committed it a moment " +
+			"later, so it was there, and the migration lost it.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.Before(step.Attach,
+				fault.StopIO(),
+				fault.WriteAndLoseReply(workload.Insert(table, row(1000, "orphan", 1)))),
+			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
+				fault.StartIO()),
+		},
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "range-read-trusts-attach",
+	})
+}

@@ -3,12 +3,12 @@ package fault
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/go-sql-driver/mysql"
 
 	"rowproof/harness/history"
 	"rowproof/harness/observe"
+	"rowproof/harness/workload"
 )
 
 // Read has the application read rows, each for itself, and puts what it found
@@ -29,7 +29,8 @@ func Read(keys ...history.Key) Action {
 }
 
 func (s *Site) read(ctx context.Context, key history.Key) error {
-	id := s.Recorder.Begin(history.Op{Client: "fault", Kind: "read", SQL: []string{fmt.Sprintf("SELECT * FROM %s: row %s", s.Table.Name, key)}})
+	statement := "SELECT * FROM " + workload.Quote(s.Table.Name) + " WHERE " + workload.Condition(s.Table, key)
+	id := s.Recorder.Begin(history.Op{Client: "fault", Kind: "read", SQL: []string{statement}})
 	rows, err := observe.Rows(ctx, s.App, observe.TableRef{Schema: s.Schema, Name: s.Table.Name}, []history.Key{key})
 	var refused *mysql.MySQLError
 	switch {

@@ -48,6 +48,12 @@ func TestOpenTransaction(t *testing.T) {
 		if op := r.last(); op.Outcome == history.OK {
 			t.Errorf("operation: got %+v, want it not acknowledged", op)
 		}
+		r.do(t, fault.OpenTransaction("open", workload.Insert(r.Table, row("14"))))
+		r.Links.App.Reset()
+		r.do(t, fault.Rollback("open"))
+		if op := r.last(); op.Outcome != history.Failed || r.has(t, "14") {
+			t.Errorf("operation: got %+v, want it failed", op)
+		}
 	})
 	t.Run("ErrEndsNothing", func(t *testing.T) {
 		if err := r.try(fault.Commit("nothing")); err == nil {

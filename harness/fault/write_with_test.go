@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ func TestWriteWith(t *testing.T) {
 			n++
 			from := r.end(t)
 			r.do(t, fault.WriteWith(fault.Settings{"binlog_row_image": image},
-				workload.Update(r.Table, "2", history.Row{"val": history.Text(sprint(n))})))
+				workload.Update(r.Table, "2", history.Row{"val": history.Text(fmt.Sprint(n))})))
 			_, size[image] = r.events(t, from)
 		}
 		if size["MINIMAL"] >= size["FULL"] {
@@ -105,7 +106,7 @@ func (r *rig) events(t *testing.T, from topology.Position) (types []string, size
 	if r.end(t).Pos == from.Pos {
 		return nil, 0
 	}
-	rows, err := r.Cluster.Source().DB.QueryContext(t.Context(), "SHOW BINLOG EVENTS IN '"+from.File+"' FROM "+sprint(from.Pos))
+	rows, err := r.Cluster.Source().DB.QueryContext(t.Context(), "SHOW BINLOG EVENTS IN '"+from.File+"' FROM "+fmt.Sprint(from.Pos))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@
 // Read Client first: the client that issues an operation also records it, so
 // the ledger never says more than a client can know. Load runs many of them:
 // its writers (writer.go) own disjoint keys and share a few counter rows, its
-// readers (reader.go) look for a table that is missing or torn. Insert,
-// Update, Add, Delete and Move (write.go) make single writes for faults.
+// readers (reader.go) look for a table that is missing or torn. Open (open.go)
+// is a transaction that somebody else ends. Insert, Update, Add, Delete and Move (write.go) make single writes for faults.
 package workload
 
 import (

@@ -37,11 +37,15 @@ func (o *Open) Commit(ctx context.Context) error {
 	return o.client.end(o.ID, deciding(err), err)
 }
 
-// Rollback rolls the transaction back. It does so too if the connection was
-// lost: the server ends what a lost session leaves open.
+// Rollback rolls the transaction back. A connection that was lost is no error:
+// the server ends what a lost session leaves open.
 func (o *Open) Rollback(ctx context.Context) error {
 	_, err := o.client.conn.ExecContext(ctx, "ROLLBACK")
 	o.client.rec.End(o.ID, history.Failed, 0, "rolled back")
+	var refused *mysql.MySQLError
+	if !errors.As(err, &refused) {
+		err = nil
+	}
 	return errors.Join(err, o.client.drop())
 }
 
