@@ -98,7 +98,11 @@ func (e *evidence) theBinlog() string {
 		when = "by " + ms(e.event.at)
 	}
 	s := fmt.Sprintf("The source had written its transaction to the binlog %s: %s.", when, e.event)
-	if e.event.at > 0 && e.seen() > e.event.at {
+	switch {
+	case e.event.at == 0 || e.seen() <= e.event.at:
+	case e.visible == 0 && e.write.Outcome == history.Unknown:
+		s += fmt.Sprintf(" It waited there when its client lost the connection, %s later.", ms(e.seen()-e.event.at))
+	default:
 		s += fmt.Sprintf(" So for %s it was in the binlog and not yet acknowledged.", ms(e.seen()-e.event.at))
 	}
 	return s
