@@ -19,9 +19,9 @@ func OnceReadOrWaiting(read step.Step, others ...step.Step) Fault {
 	return Fault{moment: onceReadOrWaiting(read, others)}
 }
 
-// Then gives the actions of a moment that has none yet.
+// Then gives a moment more actions.
 func (f Fault) Then(actions ...Action) Fault {
-	f.actions = actions
+	f.actions = append(slices.Clip(f.actions), actions...)
 	return f
 }
 

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"rowproof/harness/step"
 	"rowproof/harness/wire"
@@ -14,6 +15,8 @@ type moment struct {
 	name  string
 	steps []step.Step // that the subject must have for it to come
 	first bool        // it is there before the subject starts
+	wire  string      // the label of what the proxy itself does at it; "" for nothing but holding
+	stays bool        // and the proxy goes on with it until End, or until the run is over
 	arm   func(*Site) (wait func(context.Context) error, release func())
 }
 
@@ -24,28 +27,36 @@ func First(actions ...Action) Fault {
 	}}, actions}
 }
 
-// Before acts while the subject's first statement of a step is held, before
-// the server has seen it.
-func Before(s step.Step, actions ...Action) Fault { return BeforeNth(1, s, actions...) }
+// Before acts while a statement of the subject is held, before the server has
+// seen it.
+func Before[S Statement](s S, actions ...Action) Fault {
+	return Fault{pick(s).held(wire.Before), actions}
+}
 
-// After acts while the answer to the subject's first statement of a step is
-// held: the server has done it, and the subject doesn't know.
-func After(s step.Step, actions ...Action) Fault { return AfterNth(1, s, actions...) }
+// After acts while the answer to a statement of the subject is held: the
+// server has done it, and the subject doesn't know.
+func After[S Statement](s S, actions ...Action) Fault {
+	return Fault{pick(s).held(wire.After), actions}
+}
 
 // BeforeNth is Before for the n-th statement of the step, counted from 1.
 func BeforeNth(n int, s step.Step, actions ...Action) Fault {
-	return Fault{gated(wire.Rule{Step: s, Phase: wire.Before, Occurrence: n, Action: wire.Hold}), actions}
+	return Before(Of(s).Nth(n), actions...)
 }
 
 // AfterNth is After for the n-th statement of the step, counted from 1.
 func AfterNth(n int, s step.Step, actions ...Action) Fault {
-	return Fault{gated(wire.Rule{Step: s, Phase: wire.After, Occurrence: n, Action: wire.Hold}), actions}
+	return After(Of(s).Nth(n), actions...)
 }
 
 // gated is the moment at which the proxy acts by a rule on one statement.
 func gated(rule wire.Rule) moment {
 	rule.Name = ruleName(rule)
-	return moment{name: rule.Name, steps: []step.Step{rule.Step}, arm: func(site *Site) (func(context.Context) error, func()) {
+	var steps []step.Step
+	if rule.Step != "" {
+		steps = []step.Step{rule.Step}
+	}
+	return moment{name: rule.Name, steps: steps, arm: func(site *Site) (func(context.Context) error, func()) {
 		gate := site.Proxy.Gate(rule)
 		wait := func(ctx context.Context) error {
 			_, err := gate.Wait(ctx)
@@ -57,9 +68,15 @@ func gated(rule wire.Rule) moment {
 
 // ruleName is "before copy-write", or "before copy-write #2".
 func ruleName(r wire.Rule) string {
-	name := r.Phase.String() + " " + string(r.Step)
-	if r.Occurrence > 1 {
+	name := string(r.Step)
+	if r.Pattern != nil {
+		name = strings.TrimSpace(name + " /" + r.Pattern.String() + "/")
+	}
+	switch {
+	case r.Occurrence == 0:
+		name = "every " + name
+	case r.Occurrence > 1:
 		name += fmt.Sprintf(" #%d", r.Occurrence)
 	}
-	return name
+	return r.Phase.String() + " " + name
 }

@@ -83,16 +83,28 @@ func (p Plan) Arm(ctx context.Context, site *Site) *Armed {
 			continue
 		}
 		a.group.Go(func() {
-			defer release()
 			if err := wait(ctx); err != nil {
+				release()
 				return // the moment never came: the record will lack the mark
 			}
-			if err := f.act(ctx, site); err != nil {
-				a.fail(err)
-			}
+			a.fail(f.carryOut(ctx, site, release))
 		})
 	}
 	return a
+}
+
+// carryOut acts while the moment lasts, which release ends.
+func (f Fault) carryOut(ctx context.Context, site *Site, release func()) error {
+	if f.moment.wire == "" {
+		defer release()
+		return f.act(ctx, site)
+	}
+	e := effect{label: f.moment.wire, name: f.actions[0].Name, end: func(context.Context) error { release(); return nil }}
+	if f.moment.stays {
+		site.keep(e)
+		return f.act(ctx, site)
+	}
+	return errors.Join(f.act(ctx, site), site.finishEffect(ctx, e))
 }
 
 func (f Fault) act(ctx context.Context, site *Site) error {
@@ -105,6 +117,7 @@ func (f Fault) act(ctx context.Context, site *Site) error {
 			data["label"] = action.Label
 		}
 		site.Recorder.Mark(history.Mark{Lane: "fault", Name: history.MarkFaultFired, Text: action.Name, Data: data})
+		site.announce(f.name(action), action.Name, action.Label)
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ type Site struct {
 	clients []*workload.Client
 	pending []*workload.Pending
 	effects []effect
+	fired   map[string]chan struct{} // by name: closed once an action has fired
+	unacked map[string]wire.LogSpot  // by statement: up to where a write needs an ACK
+	replica *wire.Replica            // that gives ACKs when told
 }
 
 // Links are the network paths to the source. Those of replicas belong to the

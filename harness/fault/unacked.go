@@ -48,6 +48,7 @@ func (s *Site) writeUnacked(ctx context.Context, w workload.Write) (*workload.Pe
 	if err != nil {
 		return nil, 0, err
 	}
+	s.noteUnacked(w, end)
 	shown, err := s.shown(ctx, w)
 	if err != nil {
 		return nil, 0, err

@@ -26,6 +26,7 @@ type request struct {
 	kind   Kind
 	sql    string
 	stmt   uint32 // statement id of execute, fetch, close
+	server uint32 // of a dump: the client's server id
 	answer answer
 }
 
@@ -75,9 +76,11 @@ func parseCommand(b []byte, caps uint32) (request, error) {
 	case comChangeUser:
 		q = request{kind: KindUser, answer: answerLogin}
 	case comDump:
-		q = request{kind: KindDump, sql: dumpStart(&f), answer: answerStream}
+		q = request{kind: KindDump, answer: answerStream}
+		q.sql, q.server = dumpStart(&f)
 	case comDumpGTID:
-		q = request{kind: KindDump, sql: dumpSet(&f), answer: answerStream}
+		q = request{kind: KindDump, answer: answerStream}
+		q.sql, q.server = dumpSet(&f)
 	case comRegister:
 		q = request{kind: KindRegister, answer: answerOne}
 	case comPrepare:
@@ -147,25 +150,28 @@ func skipValue(f *fields, t byte) {
 	}
 }
 
-// dumpStart says where a COM_BINLOG_DUMP starts.
-func dumpStart(f *fields) string {
+// dumpStart says where a COM_BINLOG_DUMP starts, and for which server id.
+func dumpStart(f *fields) (string, uint32) {
 	pos := f.uint(4)
-	f.skip(2 + 4) // flags, server id
-	return fmt.Sprintf("binlog dump from %s:%d", f.b, pos)
+	f.skip(2) // flags
+	server := uint32(f.uint(4))
+	return fmt.Sprintf("binlog dump from %s:%d", f.b, pos), server
 }
 
-// dumpSet says which transactions a COM_BINLOG_DUMP_GTID leaves out.
-func dumpSet(f *fields) string {
-	f.skip(2 + 4) // flags, server id
+// dumpSet says which transactions a COM_BINLOG_DUMP_GTID leaves out, and for
+// which server id it is.
+func dumpSet(f *fields) (string, uint32) {
+	f.skip(2) // flags
+	server := uint32(f.uint(4))
 	name := f.take(int(min(f.uint(4), fullPayload)))
 	pos := f.uint(8)
 	data := f.take(int(min(f.uint(4), fullPayload)))
 	if f.err != nil {
 		// Some clients leave the set out if the flags say so.
 		f.err = nil
-		return fmt.Sprintf("binlog dump from %s:%d", name, pos)
+		return fmt.Sprintf("binlog dump from %s:%d", name, pos), server
 	}
-	return "binlog dump without GTIDs " + gtidSet(data)
+	return "binlog dump without GTIDs " + gtidSet(data), server
 }
 
 // gtidSet gives the text of a set as a dump command carries it, or its size

@@ -49,6 +49,7 @@ type conn struct {
 	server  net.Conn
 	mode    mode
 	role    Role
+	stream  Stream            // as whom the client asks for the binlog
 	status  uint16            // the server's status flags
 	stmts   map[uint32]string // text of prepared statements
 	pending []*call           // sent and not answered, in order

@@ -9,7 +9,7 @@ import (
 // downState is where the server's side of a connection stands.
 type downState struct {
 	call      *call         // whose reply is being read
-	gates     []*gateClaim  // After gates that act on it
+	gates     []gateClaim   // After gates that act on it
 	kept      *bytes.Buffer // its packets, if a gate keeps them back
 	continued bool          // the next packet goes on with the message before
 	streaming *call         // the dump whose events are coming
@@ -18,12 +18,6 @@ type downState struct {
 	firstSeq  byte // of the reply
 	nextSeq   byte // the packet number that must come
 	anySeq    bool // the client has packets of its own in between
-}
-
-// gateClaim is a gate that acts on a reply.
-type gateClaim struct {
-	gate       *Gate
-	occurrence int
 }
 
 // down carries the server's packets to the client until one of them leaves.
@@ -165,14 +159,10 @@ func (c *conn) beginReply(s *downState) {
 	s.call, s.gates, s.kept = k, nil, nil
 	s.firstSeq = byte(k.lastSeq.Load()) + 1
 	s.nextSeq, s.anySeq = s.firstSeq, false
-	for _, g := range c.proxy.commandGates(After, k.command) {
-		n, acts := g.claim()
-		if !acts {
-			continue
-		}
-		s.gates = append(s.gates, &gateClaim{g, n})
+	s.gates = claims(c.proxy.commandGates(After, k.command))
+	for _, g := range s.gates {
 		k.parser.capture = true
-		if g.rule.Action != Observe && k.request.answer != answerStream {
+		if g.gate.rule.Action != Observe && k.request.answer != answerStream {
 			s.kept = new(bytes.Buffer)
 		}
 	}
@@ -232,12 +222,12 @@ func (c *conn) event(s *downState, p packet, flush bool) error {
 		return s.refuse(err)
 	}
 	dump := s.streaming.command
-	for _, g := range c.proxy.eventGates(e) {
-		n, acts := g.claim()
-		if !acts {
-			continue
+	for _, claim := range claims(c.proxy.eventGates(e)) {
+		g := claim.gate
+		if !g.set() {
+			continue // it went while another one held the event
 		}
-		h := Hit{Gate: g.rule.Name, Occurrence: n, Command: dump, Event: &e}
+		h := Hit{Gate: g.rule.Name, Occurrence: claim.occurrence, Command: dump, Event: &e}
 		switch g.rule.Action {
 		case Observe:
 			g.report(h)

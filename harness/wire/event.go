@@ -42,6 +42,7 @@ type Event struct {
 	// those of its first rows. Schema of a query is its default schema.
 	Schema, Table string
 	Change        history.ChangeKind // of rows: Insert, Update or Delete
+	Nth           int                // of rows: which row event of its transaction, from 1
 	SQL           string             // of a query
 }
 
@@ -78,6 +79,7 @@ type eventParser struct {
 	file     string
 	end      uint64 // of the event before, in file
 	gtid     string
+	rows     int // row events of the transaction so far
 	tables   map[uint64]tableName
 	payloads *replication.BinlogParser // knows the format; for compressed transactions only
 }
@@ -155,7 +157,7 @@ func (p *eventParser) body(e *Event, event []byte, full bool) {
 		e.Kind, e.GTID = EventRotate, ""
 		p.rotate(e, event, &f)
 	case typeGTID, typeAnonymous:
-		e.Kind = EventGTID
+		e.Kind, p.rows = EventGTID, 0
 		f.skip(1)
 		sid, number := f.take(16), f.uint(8)
 		p.gtid = ""
@@ -164,7 +166,7 @@ func (p *eventParser) body(e *Event, event []byte, full bool) {
 		}
 		e.GTID = p.gtid
 	case typeTaggedGTID:
-		e.Kind = EventGTID
+		e.Kind, p.rows = EventGTID, 0
 		p.gtid = taggedGTID(b)
 		e.GTID = p.gtid
 	case typeQueryEvent:
@@ -200,6 +202,8 @@ func (p *eventParser) body(e *Event, event []byte, full bool) {
 	default:
 		if e.Change = rowsChange(kind); e.Change != "" {
 			e.Kind = EventRows
+			p.rows++
+			e.Nth = p.rows
 			name := p.tables[f.uint(6)]
 			e.Schema, e.Table = name.schema, name.table
 		}

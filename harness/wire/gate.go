@@ -66,7 +66,8 @@ type Rule struct {
 	Role    Role
 	Kind    Kind // "": queries, prepared executions and dumps
 	// Occurrence picks the n-th match since the gate was set, from 1; 0 is
-	// every match.
+	// every match. What another gate cuts or swallows on the same side still
+	// counts.
 	Occurrence int
 	Action     Action
 }
@@ -183,13 +184,40 @@ func (g *Gate) claim() (occurrence int, acts bool) {
 	if g.rule.Occurrence != 0 && g.rule.Occurrence != g.matches {
 		return 0, false
 	}
-	g.hits++
 	return g.matches, true
+}
+
+// gateClaim is a gate that acts on what it matched.
+type gateClaim struct {
+	gate       *Gate
+	occurrence int
+}
+
+// claims has every gate count a match before the first of them acts, so that
+// none depends on the order in which they were set.
+func claims(gates []*Gate) []gateClaim {
+	var acting []gateClaim
+	for _, g := range gates {
+		if n, acts := g.claim(); acts {
+			acting = append(acting, gateClaim{g, n})
+		}
+	}
+	return acting
+}
+
+// set reports whether the gate has been neither released nor removed.
+func (g *Gate) set() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.open && !g.gone
 }
 
 // report hands a hit to whoever waits for it.
 func (g *Gate) report(h Hit) Hit {
 	h.Gate, h.At = g.rule.Name, time.Now()
+	g.mu.Lock()
+	g.hits++
+	g.mu.Unlock()
 	select {
 	case g.reached <- h:
 	default: // nobody reads: Hits still counts it

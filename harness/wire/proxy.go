@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -264,16 +265,16 @@ func (p *Proxy) countStep(s step.Step) int {
 // answered, in order of their connections. A held command is not among them,
 // nor is a binlog dump that streams.
 func (p *Proxy) InFlight() []Command {
-	p.mu.Lock()
-	conns := make([]*conn, 0, len(p.conns))
-	for _, c := range p.conns {
-		conns = append(conns, c)
-	}
-	p.mu.Unlock()
-	slices.SortFunc(conns, func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
 	var commands []Command
-	for _, c := range conns {
+	for _, c := range p.open() {
 		commands = append(commands, c.inFlight()...)
 	}
 	return commands
+}
+
+// open returns the connections in order of their numbers.
+func (p *Proxy) open() []*conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.SortedFunc(maps.Values(p.conns), func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
 }

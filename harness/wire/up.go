@@ -81,16 +81,20 @@ func (c *conn) command(p packet, server net.Conn, client *packetReader) error {
 	}
 	k := c.newCall(q, p)
 	var observers []*Gate
+	var acting []*Gate
 	for _, g := range c.proxy.commandGates(Before, k.command) {
 		if g.rule.Action == Observe {
 			observers = append(observers, g)
-			continue
+		} else {
+			acting = append(acting, g)
 		}
-		n, acts := g.claim()
-		if !acts {
-			continue
+	}
+	for _, claim := range claims(acting) {
+		g := claim.gate
+		if !g.set() {
+			continue // it went while another one held the command
 		}
-		h := Hit{Gate: g.rule.Name, Occurrence: n, Command: k.command}
+		h := Hit{Gate: g.rule.Name, Occurrence: claim.occurrence, Command: k.command}
 		switch g.rule.Action {
 		case Hold:
 			if err := c.holdClient(g, h, client); err != nil {
@@ -110,10 +114,14 @@ func (c *conn) command(p packet, server net.Conn, client *packetReader) error {
 
 func (c *conn) newCall(q request, p packet) *call {
 	c.mu.Lock()
-	if q.kind == KindDump {
-		c.role = Binlog
-	}
 	switch q.kind {
+	case KindDump:
+		c.role = Binlog
+		c.stream.ServerID = q.server
+	case KindQuery:
+		if uuid := replicaUUID(q.sql); uuid != "" {
+			c.stream.UUID = uuid
+		}
 	case KindExecute, KindFetch, KindLongData:
 		q.sql = c.stmts[q.stmt]
 	case KindClose:
@@ -146,10 +154,8 @@ func (c *conn) send(k *call, p packet, server net.Conn, client *packetReader, ob
 	if k.request.answer != answerNone {
 		c.sent(k)
 	}
-	for _, g := range observers {
-		if n, acts := g.claim(); acts {
-			g.report(Hit{Occurrence: n, Command: k.command})
-		}
+	for _, claim := range claims(observers) {
+		claim.gate.report(Hit{Occurrence: claim.occurrence, Command: k.command})
 	}
 	for {
 		full, seq := p.full(), p.seq()

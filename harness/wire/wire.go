@@ -8,6 +8,9 @@
 // reply.go with row.go, and event.go; they know nothing of sockets. A
 // Phrasebook (phrasebook.go) says which statement of a tool is which step.
 //
+// Replica (replica.go) is no proxy: it is a client that a source takes for a
+// replica, and that gives its ACKs when told.
+//
 // The proxy never changes what passes, but for the server's greeting: TLS and
 // compression are struck out there, because nothing could be read behind
 // them. What it cannot read it refuses, with an error to the client and in

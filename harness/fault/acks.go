@@ -1,0 +1,139 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-sql-driver/mysql"
+
+	"rowproof/harness/topology"
+	"rowproof/harness/wire"
+	"rowproof/harness/workload"
+)
+
+// scriptedID is the server id of the replica that gives ACKs when told; the
+// cluster's servers have small ones.
+const scriptedID = 4_000_000_001
+
+// waitCount is the source's variable for how many replicas' ACKs it wants.
+const waitCount = "rpl_semi_sync_source_wait_for_replica_count"
+
+// WithholdACKs has a replica of our own join the semi-sync source, which
+// wants its ACK from then on as well as that of every real replica; it gives
+// none, except by AckUpTo and AckAll. Its end gives all that are wanted, and
+// the source goes on without it.
+//
+// With binlog_order_commits=ON one transaction waits for its ACK, and those
+// behind it wait together for their turn: then they need the ACK of the last
+// of them. With OFF each waits for its own.
+func WithholdACKs() Action {
+	return lasting("withhold the ACKs", func(ctx context.Context, s *Site) (func(context.Context) error, error) {
+		if !s.Cluster.Spec().SemiSync {
+			return nil, errors.New("the cluster has no semi-sync replication: set Spec.SemiSync")
+		}
+		source := s.Cluster.Source()
+		end, err := source.BinlogEnd(ctx)
+		if err != nil {
+			return nil, err
+		}
+		replica, err := wire.JoinReplica(ctx, wire.ReplicaConfig{
+			Addr: source.Addr, User: topology.Replicator().User, Password: topology.Replicator().Password,
+			ServerID: scriptedID, From: wire.LogSpot{File: end.File, Pos: end.Pos}, SemiSync: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+		replica.Withhold()
+		all := len(s.Cluster.Replicas()) + 1
+		err = until(ctx, "the source to count our replica", func() (bool, error) { return s.ackers(ctx, all) })
+		if err == nil {
+			err = s.setWaitCount(ctx, all)
+		}
+		if err != nil {
+			return nil, errors.Join(err, replica.Close())
+		}
+		s.mu.Lock()
+		s.replica = replica
+		s.mu.Unlock()
+		return func(ctx context.Context) error { return s.dismiss(ctx, replica) }, nil
+	})
+}
+
+// dismiss ends what WithholdACKs began.
+func (s *Site) dismiss(ctx context.Context, replica *wire.Replica) error {
+	s.mu.Lock()
+	s.replica = nil
+	s.mu.Unlock()
+	others := len(s.Cluster.Replicas())
+	errs := []error{replica.Resume(), s.setWaitCount(ctx, max(others, 1))}
+	// By itself the source would notice at its next event only.
+	const noSuchThread = 1094
+	var refused *mysql.MySQLError
+	_, err := s.Cluster.Source().DB.ExecContext(ctx, "KILL "+strconv.FormatUint(uint64(replica.ServerThread()), 10))
+	if !errors.As(err, &refused) || refused.Number != noSuchThread {
+		errs = append(errs, err)
+	}
+	errs = append(errs, replica.Close())
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return until(ctx, "the source to go on without our replica", func() (bool, error) { return s.ackers(ctx, others) })
+}
+
+// ackers asks whether the source counts on this many replicas for ACKs.
+func (s *Site) ackers(ctx context.Context, n int) (bool, error) {
+	clients, err := s.Cluster.Source().Status(ctx, "Rpl_semi_sync_source_clients")
+	return clients == strconv.Itoa(n), err
+}
+
+func (s *Site) setWaitCount(ctx context.Context, n int) error {
+	if _, err := s.Cluster.Source().DB.ExecContext(ctx, "SET GLOBAL "+waitCount+" = "+strconv.Itoa(n)); err != nil {
+		return fmt.Errorf("set %s: %w", waitCount, err)
+	}
+	return nil
+}
+
+// AckUpTo gives the ACKs up to a write that WriteUnacked has sent, and so of
+// all that stands before it in the binlog.
+func AckUpTo(w workload.Write) Action {
+	return Action{Name: "ACK up to " + w.SQL, Do: func(ctx context.Context, s *Site) error {
+		s.mu.Lock()
+		replica := s.replica
+		to, sent := s.unacked[w.SQL]
+		s.mu.Unlock()
+		switch {
+		case replica == nil:
+			return errNotWithheld
+		case !sent:
+			return errors.New("no such write was sent by WriteUnacked")
+		}
+		return replica.AckUpTo(ctx, to)
+	}}
+}
+
+// AckAll gives all ACKs that are wanted now. Later ones are withheld.
+func AckAll() Action {
+	return Action{Name: "ACK all", Do: func(_ context.Context, s *Site) error {
+		s.mu.Lock()
+		replica := s.replica
+		s.mu.Unlock()
+		if replica == nil {
+			return errNotWithheld
+		}
+		return replica.AckAll()
+	}}
+}
+
+var errNotWithheld = errors.New("no ACKs are withheld: WithholdACKs comes first")
+
+// noteUnacked remembers up to where a write needs an ACK.
+func (s *Site) noteUnacked(w workload.Write, end topology.Position) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unacked == nil {
+		s.unacked = make(map[string]wire.LogSpot)
+	}
+	s.unacked[w.SQL] = wire.LogSpot{File: end.File, Pos: end.Pos}
+}
