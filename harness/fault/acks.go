@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-sql-driver/mysql"
@@ -96,44 +97,88 @@ func (s *Site) setWaitCount(ctx context.Context, n int) error {
 }
 
 // AckUpTo gives the ACKs up to a write that WriteUnacked has sent, and so of
-// all that stands before it in the binlog.
+// all that stands before it in the binlog. It returns once the first of these
+// writes has returned; so its thread must not be frozen.
 func AckUpTo(w workload.Write) Action {
 	return Action{Name: "ACK up to " + w.SQL, Do: func(ctx context.Context, s *Site) error {
-		s.mu.Lock()
-		replica := s.replica
-		to, sent := s.unacked[w.SQL]
-		s.mu.Unlock()
-		switch {
-		case replica == nil:
-			return errNotWithheld
-		case !sent:
-			return errors.New("no such write was sent by WriteUnacked")
+		replica, sent, err := s.withheld()
+		if err != nil {
+			return err
 		}
-		return replica.AckUpTo(ctx, to)
+		for i, u := range slices.Backward(sent) {
+			if u.sql == w.SQL {
+				first := oldest(sent[:i+1])
+				if err := replica.AckUpTo(ctx, u.end); err != nil {
+					return err
+				}
+				return returned(ctx, first)
+			}
+		}
+		return errors.New("no such write was sent by WriteUnacked")
 	}}
 }
 
-// AckAll gives all ACKs that are wanted now. Later ones are withheld.
+// AckAll gives all ACKs that are wanted now; later ones are withheld. It
+// returns as AckUpTo does.
 func AckAll() Action {
-	return Action{Name: "ACK all", Do: func(_ context.Context, s *Site) error {
-		s.mu.Lock()
-		replica := s.replica
-		s.mu.Unlock()
-		if replica == nil {
-			return errNotWithheld
+	return Action{Name: "ACK all", Do: func(ctx context.Context, s *Site) error {
+		replica, sent, err := s.withheld()
+		if err != nil {
+			return err
 		}
-		return replica.AckAll()
+		if len(sent) > 0 { // the stream may not have brought them yet
+			if err := replica.Await(ctx, sent[len(sent)-1].end); err != nil {
+				return err
+			}
+		}
+		first := oldest(sent)
+		if err := replica.AckAll(); err != nil {
+			return err
+		}
+		return returned(ctx, first)
 	}}
 }
 
-var errNotWithheld = errors.New("no ACKs are withheld: WithholdACKs comes first")
+// unacked is a write that WriteUnacked has sent.
+type unacked struct {
+	sql     string
+	end     wire.LogSpot // up to where it needs an ACK
+	pending *workload.Pending
+}
 
-// noteUnacked remembers up to where a write needs an ACK.
-func (s *Site) noteUnacked(w workload.Write, end topology.Position) {
+// withheld returns the replica that gives ACKs when told, and the writes that
+// WriteUnacked has sent so far.
+func (s *Site) withheld() (*wire.Replica, []unacked, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unacked == nil {
-		s.unacked = make(map[string]wire.LogSpot)
+	if s.replica == nil {
+		return nil, nil, errors.New("no ACKs are withheld: WithholdACKs comes first")
 	}
-	s.unacked[w.SQL] = wire.LogSpot{File: end.File, Pos: end.Pos}
+	return s.replica, slices.Clone(s.unacked), nil
+}
+
+// oldest returns the first of the writes that is still under way, nil if none
+// is. It is to be asked before the ACK is given.
+func oldest(writes []unacked) *workload.Pending {
+	for _, w := range writes {
+		select {
+		case <-w.pending.Done():
+		default:
+			return w.pending
+		}
+	}
+	return nil
+}
+
+// returned waits for a write's return; its outcome is in the record.
+func returned(ctx context.Context, p *workload.Pending) error {
+	if p == nil {
+		return nil
+	}
+	select {
+	case <-p.Done():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the first write to return after its ACK: %w", ctx.Err())
+	}
 }

@@ -39,7 +39,7 @@ type Site struct {
 	pending []*workload.Pending
 	effects []effect
 	fired   map[string]chan struct{} // by name: closed once an action has fired
-	unacked map[string]wire.LogSpot  // by statement: up to where a write needs an ACK
+	unacked []unacked                // writes, in the order of the binlog
 	replica *wire.Replica            // that gives ACKs when told
 }
 

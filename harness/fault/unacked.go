@@ -10,6 +10,7 @@ import (
 	"rowproof/harness/history"
 	"rowproof/harness/observe"
 	"rowproof/harness/topology"
+	"rowproof/harness/wire"
 	"rowproof/harness/workload"
 )
 
@@ -48,7 +49,9 @@ func (s *Site) writeUnacked(ctx context.Context, w workload.Write) (*workload.Pe
 	if err != nil {
 		return nil, 0, err
 	}
-	s.noteUnacked(w, end)
+	s.mu.Lock()
+	s.unacked = append(s.unacked, unacked{w.SQL, wire.LogSpot{File: end.File, Pos: end.Pos}, pending})
+	s.mu.Unlock()
 	shown, err := s.shown(ctx, w)
 	if err != nil {
 		return nil, 0, err

@@ -57,6 +57,8 @@ func newLink(host, upstream string) (*Link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open link to %s: %w", upstream, err)
 	}
+	// Its bandwidth toxic writes to the library's own log, on stderr.
+	zerolog.SetGlobalLevel(zerolog.Disabled)
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	proxy := toxiproxy.NewProxy(server, "link", listener.Addr().String(), upstream)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -179,7 +179,7 @@ func (c *conn) endReply(s *downState, p packet) error {
 	c.proxy.record.stepReplied(k.command, reply)
 	for _, held := range []bool{false, true} { // observers first: nothing delays them
 		for _, g := range gates {
-			if held != (g.gate.rule.Action != Observe) {
+			if held != (g.gate.rule.Action != Observe) || !g.gate.acts() {
 				continue
 			}
 			h := Hit{Gate: g.gate.rule.Name, Occurrence: g.occurrence, Command: k.command, Reply: &reply}
@@ -224,7 +224,7 @@ func (c *conn) event(s *downState, p packet, flush bool) error {
 	dump := s.streaming.command
 	for _, claim := range claims(c.proxy.eventGates(e)) {
 		g := claim.gate
-		if !g.set() {
+		if !g.acts() {
 			continue // it went while another one held the event
 		}
 		h := Hit{Gate: g.rule.Name, Occurrence: claim.occurrence, Command: dump, Event: &e}

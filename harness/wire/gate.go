@@ -205,19 +205,21 @@ func claims(gates []*Gate) []gateClaim {
 	return acting
 }
 
-// set reports whether the gate has been neither released nor removed.
-func (g *Gate) set() bool {
+// acts counts a hit, unless the gate was released or removed after it claimed
+// its match.
+func (g *Gate) acts() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.open && !g.gone
+	if g.open || g.gone {
+		return false
+	}
+	g.hits++
+	return true
 }
 
 // report hands a hit to whoever waits for it.
 func (g *Gate) report(h Hit) Hit {
 	h.Gate, h.At = g.rule.Name, time.Now()
-	g.mu.Lock()
-	g.hits++
-	g.mu.Unlock()
 	select {
 	case g.reached <- h:
 	default: // nobody reads: Hits still counts it

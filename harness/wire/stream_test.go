@@ -207,6 +207,9 @@ func TestStream(t *testing.T) {
 				t.Errorf("event %d changed on its way", i)
 			}
 		}
+		if got := p.Streams(); len(got) != 1 || got[0].ServerID != 9 || got[0].ServerThread != h.Command.ServerThread {
+			t.Errorf("streams: got %+v, want the one of server id 9", got)
+		}
 		if got := p.InFlight(); len(got) != 0 {
 			t.Errorf("a stream is in flight: %+v", got)
 		}

@@ -91,7 +91,7 @@ func (c *conn) command(p packet, server net.Conn, client *packetReader) error {
 	}
 	for _, claim := range claims(acting) {
 		g := claim.gate
-		if !g.set() {
+		if !g.acts() {
 			continue // it went while another one held the command
 		}
 		h := Hit{Gate: g.rule.Name, Occurrence: claim.occurrence, Command: k.command}
@@ -155,7 +155,9 @@ func (c *conn) send(k *call, p packet, server net.Conn, client *packetReader, ob
 		c.sent(k)
 	}
 	for _, claim := range claims(observers) {
-		claim.gate.report(Hit{Occurrence: claim.occurrence, Command: k.command})
+		if claim.gate.acts() {
+			claim.gate.report(Hit{Occurrence: claim.occurrence, Command: k.command})
+		}
 	}
 	for {
 		full, seq := p.full(), p.seq()
