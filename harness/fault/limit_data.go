@@ -1,9 +1,22 @@
 package fault
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
-// LimitData closes each connection on a path once so many bytes have passed
-// in one direction.
+// LimitData breaks each connection on a path once it has carried so many
+// bytes in one direction since it was opened.
 func LimitData(p Path, bytes int64) Action {
-	return p.toxic(fmt.Sprintf("limit of %d bytes", bytes), "limit_data", map[string]any{"bytes": bytes})
+	return lasting(fmt.Sprintf("limit of %d bytes on %s", bytes, p.name), func(_ context.Context, s *Site) (func(context.Context) error, error) {
+		if bytes <= 0 {
+			return nil, fmt.Errorf("limit of %d bytes: want 1 or more", bytes)
+		}
+		link, err := p.open(s)
+		if err != nil {
+			return nil, err
+		}
+		link.Limit(bytes)
+		return func(context.Context) error { link.Limit(0); return nil }, nil
+	})
 }

@@ -134,6 +134,7 @@ func TestStream(t *testing.T) {
 		r.writes(t, 1)
 		end := r.end(t)
 		r.await(t, history.MarkHeld, "at the start of a transaction #2")
+		reaches(t, stream, border)
 		if got := stream.At(); got != border {
 			t.Errorf("the stream is held at %v, want the border %v", got, border)
 		}
@@ -148,7 +149,8 @@ func TestStream(t *testing.T) {
 		r.writes(t, 1)
 		end := r.end(t)
 		r.await(t, history.MarkHeld, "at the end of a transaction")
-		if got := stream.At(); got == from || got.AtLeast(end) {
+		reaches(t, stream, wire.LogSpot{File: from.File, Pos: from.Pos + 1})
+		if got := stream.At(); got.AtLeast(end) {
 			t.Errorf("the stream is held at %v, want it between %v and %v", got, from, end)
 		}
 		r.do(t, fault.Signal("commit"))

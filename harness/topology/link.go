@@ -33,13 +33,16 @@ type Link struct {
 	mu     sync.Mutex
 	down   bool
 	closed bool
+	limit  int64 // bytes of a direction; 0: none
 	serial int
 	pairs  map[*pair]bool
 }
 
 // Toxic is one fault on a link; the types and their attributes are
-// toxiproxy's: latency, bandwidth, slow_close, timeout, slicer, limit_data.
-// For its reset_peer use Link.Reset.
+// toxiproxy's: latency, bandwidth, slow_close, slicer, and timeout with 0. For
+// its reset_peer use Link.Reset, for its limit_data Link.Limit. A timeout above
+// 0 would end a direction while bytes still come, as limit_data does: then
+// toxiproxy leaves a goroutine behind.
 type Toxic struct {
 	Name       string         `json:"name"`
 	Type       string         `json:"type"`
@@ -77,8 +80,11 @@ func newLink(host, upstream string) (*Link, error) {
 
 // Add puts a toxic on all connections, present and future.
 func (l *Link) Add(t Toxic) error {
-	if t.Type == "reset_peer" {
+	switch t.Type {
+	case "reset_peer":
 		return fmt.Errorf("add toxic %s: reset_peer is not for links, use Reset", t.Name)
+	case "limit_data":
+		return fmt.Errorf("add toxic %s: limit_data is not for links, use Limit", t.Name)
 	}
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -139,6 +145,14 @@ func (l *Link) setDown(down bool) {
 	l.down = down
 }
 
+// Limit breaks each connection once it has carried so many bytes in one
+// direction since it was opened. 0 ends that.
+func (l *Link) Limit(bytes int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limit = bytes
+}
+
 // Reset breaks all connections (both sides see a reset).
 func (l *Link) Reset() {
 	l.mu.Lock()
@@ -148,10 +162,11 @@ func (l *Link) Reset() {
 	}
 }
 
-// Clear takes every toxic off and ends Down. Where there was a toxic, it
+// Clear takes every toxic off and ends Down and Limit. Where there was a toxic, it
 // breaks the connections.
 func (l *Link) Clear(ctx context.Context) {
 	l.Up()
+	l.Limit(0)
 	if len(l.toxics.GetToxicArray()) > 0 {
 		l.Reset()
 		l.toxics.ResetToxics(ctx)
@@ -226,12 +241,14 @@ func (p *pair) reset() {
 type side struct {
 	conn   io.WriteCloser
 	pair   *pair
+	passed int64 // bytes
 	broken bool
+	room   func(passed int64, more int) int // how many more bytes may pass
 	done   func()
 }
 
 func (l *Link) side(p *pair, conn *net.TCPConn) *side {
-	return &side{conn: conn, pair: p, done: func() {
+	return &side{conn: conn, pair: p, room: l.room, done: func() {
 		l.mu.Lock()
 		if p.directions--; p.directions == 0 {
 			delete(l.pairs, p)
@@ -241,13 +258,24 @@ func (l *Link) side(p *pair, conn *net.TCPConn) *side {
 	}}
 }
 
+func (l *Link) room(passed int64, more int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.limit == 0 {
+		return more
+	}
+	return int(min(max(l.limit-passed, 0), int64(more)))
+}
+
 // Write never fails: once the connection is broken it discards, so that the
 // toxics before it can run dry and end.
 func (s *side) Write(b []byte) (int, error) {
 	if s.broken {
 		return len(b), nil
 	}
-	if _, err := s.conn.Write(b); err != nil {
+	n := s.room(s.passed, len(b))
+	s.passed += int64(n)
+	if _, err := s.conn.Write(b[:n]); err != nil || n < len(b) {
 		s.broken = true
 		s.pair.reset()
 	}

@@ -151,6 +151,24 @@ func TestLink(t *testing.T) {
 			t.Errorf("after Up: got %q, %v, want the line back", got, err)
 		}
 	})
+	t.Run("OKLimit", func(t *testing.T) {
+		link := newLink(t, echo(t))
+		conn := dial(t, link.Addr)
+		link.Limit(10) // one line has 6 bytes
+		if got, err := say(conn, long); got != "hello\n" || err != nil {
+			t.Errorf("the first line: got %q, %v, want it back", got, err)
+		}
+		if _, err := say(conn, long); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("the second line: got %v, want a broken connection", err)
+		}
+		link.Limit(0)
+		conn = dial(t, link.Addr)
+		for range 3 {
+			if _, err := say(conn, long); err != nil {
+				t.Errorf("after the limit: %v", err)
+			}
+		}
+	})
 	t.Run("OKClear", func(t *testing.T) {
 		link := newLink(t, echo(t))
 		if err := link.Partition(); err != nil {
@@ -221,6 +239,7 @@ func TestLink(t *testing.T) {
 			{Name: "x", Type: "nonsense", Stream: "upstream"},
 			{Name: "x", Type: "latency", Stream: "sideways"},
 			{Name: "x", Type: "reset_peer", Stream: "upstream"},
+			{Name: "x", Type: "limit_data", Stream: "upstream"},
 		} {
 			if err := link.Add(toxic); err == nil || !strings.HasPrefix(err.Error(), "add toxic x: ") {
 				t.Errorf("Add(%+v) = %v, want an error", toxic, err)
