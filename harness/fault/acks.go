@@ -48,7 +48,7 @@ func WithholdACKs() Action {
 		}
 		replica.Withhold()
 		all := len(s.Cluster.Replicas()) + 1
-		err = until(ctx, "the source to count our replica", func() (bool, error) { return s.ackers(ctx, all) })
+		err = s.ackersAre(ctx, all)
 		if err == nil {
 			err = s.setWaitCount(ctx, all)
 		}
@@ -80,13 +80,19 @@ func (s *Site) dismiss(ctx context.Context, replica *wire.Replica) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return until(ctx, "the source to go on without our replica", func() (bool, error) { return s.ackers(ctx, others) })
+	return s.ackersAre(ctx, others)
 }
 
-// ackers asks whether the source counts on this many replicas for ACKs.
-func (s *Site) ackers(ctx context.Context, n int) (bool, error) {
-	clients, err := s.Cluster.Source().Status(ctx, "Rpl_semi_sync_source_clients")
-	return clients == strconv.Itoa(n), err
+// ackersAre waits until the source counts on this many replicas for ACKs.
+func (s *Site) ackersAre(ctx context.Context, n int) error {
+	err := every(ctx, func() (bool, error) {
+		clients, err := s.Cluster.Source().Status(ctx, "Rpl_semi_sync_source_clients")
+		return clients == strconv.Itoa(n), err
+	})
+	if err != nil {
+		return fmt.Errorf("wait until the source counts on %d replicas for ACKs: %w", n, err)
+	}
+	return nil
 }
 
 func (s *Site) setWaitCount(ctx context.Context, n int) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"rowproof/harness/topology"
 	"rowproof/harness/wire"
@@ -34,10 +33,14 @@ func DuplicateStream() Action {
 			return err
 		}
 		defer func() { err = errors.Join(err, second.Close()) }()
-		return until(ctx, "the source to end the subject's stream", func() (bool, error) {
+		err = every(ctx, func() (bool, error) {
 			dumping, err := s.dumping(ctx, old.ServerThread)
 			return !dumping, err
 		})
+		if err != nil {
+			return fmt.Errorf("wait for the source to end the subject's stream: %w", err)
+		}
+		return nil
 	}}
 }
 
@@ -49,21 +52,4 @@ func (s *Site) dumping(ctx context.Context, thread uint32) (dumping bool, err er
 		return false, fmt.Errorf("ask for dump thread %d: %w", thread, err)
 	}
 	return dumping, nil
-}
-
-// until asks again and again until done says so.
-func until(ctx context.Context, what string, done func() (bool, error)) error {
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		ok, err := done()
-		if err != nil || ok {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", what, ctx.Err())
-		case <-tick.C:
-		}
-	}
 }

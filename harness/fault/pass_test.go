@@ -11,7 +11,7 @@ import (
 
 func TestWriteAndPass(t *testing.T) {
 	r := newRig(t, plain, false)
-	stream := r.stream(t, "", r.end(t))
+	stream := r.stream(t, "", r.logEnd(t))
 	marker := workload.Update(r.Table, "1", history.Row{"name": history.Text("marker")})
 	write := workload.Delete(r.Table, "3")
 	// The marker's event waits, so that its being applied can't be overlooked.
@@ -30,7 +30,7 @@ func TestWriteAndPass(t *testing.T) {
 	default:
 	}
 	gate.Remove()
-	reaches(t, stream, r.end(t))
+	reaches(t, stream, r.logEnd(t))
 	r.exec(t, "/* osc:apply */ DO 2")
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -12,8 +12,8 @@ import (
 	"rowproof/harness/wire"
 )
 
-// end is the end of the source's binlog.
-func (r *rig) end(t *testing.T) wire.LogSpot {
+// logEnd is the end of the source's binlog.
+func (r *rig) logEnd(t *testing.T) wire.LogSpot {
 	t.Helper()
 	p, err := r.Cluster.Source().BinlogEnd(t.Context())
 	if err != nil {
@@ -82,12 +82,12 @@ func TestStream(t *testing.T) {
 	// event, makes the event come, and sees the stream stand before it.
 	holds := func(t *testing.T, e fault.Event, name string, cause func()) {
 		t.Helper()
-		from := r.end(t)
+		from := r.logEnd(t)
 		stream := r.stream(t, "", from)
 		stop := r.arm(t, fault.Plan{fault.AtEvent(e, fault.Signal("begin"), fault.Until("go"))})
 		defer stop()
 		cause()
-		end := r.end(t)
+		end := r.logEnd(t)
 		held := r.await(t, history.MarkHeld, name)
 		if got := stream.At(); got.AtLeast(end) {
 			t.Errorf("the stream is at %v although it is held before %v", got, end)
@@ -102,13 +102,13 @@ func TestStream(t *testing.T) {
 		holds(t, fault.RowEvent(2), "at row event 2 of a transaction", func() { r.writes(t, 1); r.writes(t, 3) })
 	})
 	t.Run("OK/CutTwiceInsideATransaction", func(t *testing.T) {
-		from := r.end(t)
+		from := r.logEnd(t)
 		plan := fault.Plan{fault.CutStream(fault.RowEvent(2)), fault.CutStream(fault.RowEvent(2).Nth(2))}
 		stop := r.arm(t, plan)
 		defer stop()
 		first := r.stream(t, "", from)
 		r.writes(t, 3)
-		end := r.end(t)
+		end := r.logEnd(t)
 		second := from
 		for i := range 2 {
 			if err := ends(t, first); err == nil {
@@ -128,11 +128,11 @@ func TestStream(t *testing.T) {
 	t.Run("OK/HeldBetweenTransactions", func(t *testing.T) {
 		stop := r.arm(t, fault.Plan{fault.AtEvent(fault.NextTransaction().Nth(2), fault.Until("next"))})
 		defer stop()
-		stream := r.stream(t, "", r.end(t))
+		stream := r.stream(t, "", r.logEnd(t))
 		r.writes(t, 1)
-		border := r.end(t)
+		border := r.logEnd(t)
 		r.writes(t, 1)
-		end := r.end(t)
+		end := r.logEnd(t)
 		r.await(t, history.MarkHeld, "at the start of a transaction #2")
 		reaches(t, stream, border)
 		if got := stream.At(); got != border {
@@ -144,10 +144,10 @@ func TestStream(t *testing.T) {
 	t.Run("OK/HeldAtTheEndOfATransaction", func(t *testing.T) {
 		stop := r.arm(t, fault.Plan{fault.AtEvent(fault.TransactionEnd(), fault.Until("commit"))})
 		defer stop()
-		from := r.end(t)
+		from := r.logEnd(t)
 		stream := r.stream(t, "", from)
 		r.writes(t, 1)
-		end := r.end(t)
+		end := r.logEnd(t)
 		r.await(t, history.MarkHeld, "at the end of a transaction")
 		reaches(t, stream, wire.LogSpot{File: from.File, Pos: from.Pos + 1})
 		if got := stream.At(); got.AtLeast(end) {
@@ -159,13 +159,13 @@ func TestStream(t *testing.T) {
 	t.Run("OK/HeldAtRotation", func(t *testing.T) {
 		stop := r.arm(t, fault.Plan{fault.AtEvent(fault.Rotation(), fault.Until("rotate"))})
 		defer stop()
-		stream := r.stream(t, "", r.end(t))
+		stream := r.stream(t, "", r.logEnd(t))
 		file := stream.At().File
 		if _, err := r.Cluster.Source().DB.ExecContext(t.Context(), "FLUSH BINARY LOGS"); err != nil {
 			t.Fatal(err)
 		}
 		r.writes(t, 1)
-		end := r.end(t)
+		end := r.logEnd(t)
 		r.await(t, history.MarkHeld, "at rotation")
 		if got := stream.At(); got.File != file || end.File == file {
 			t.Errorf("the stream is held at %v, want it in %s, before %s", got, file, end.File)
@@ -177,10 +177,10 @@ func TestStream(t *testing.T) {
 		const by = 150 * time.Millisecond
 		stop := r.arm(t, fault.Plan{fault.DelayStream(fault.RowEvent(1), by)})
 		defer stop()
-		stream := r.stream(t, "", r.end(t))
+		stream := r.stream(t, "", r.logEnd(t))
 		began := time.Now()
 		r.writes(t, 1)
-		reaches(t, stream, r.end(t))
+		reaches(t, stream, r.logEnd(t))
 		if took := time.Since(began); took < by {
 			t.Errorf("the event took %s, want %s or more", took, by)
 		}
@@ -188,13 +188,13 @@ func TestStream(t *testing.T) {
 	t.Run("OK/HoldUntilEnd", func(t *testing.T) {
 		stop := r.arm(t, fault.Plan{fault.HoldStream(fault.RowEvent(1).Nth(2)).As("lag")})
 		defer stop()
-		from := r.end(t)
+		from := r.logEnd(t)
 		stream := r.stream(t, "", from)
 		r.writes(t, 1)
-		border := r.end(t)
+		border := r.logEnd(t)
 		r.writes(t, 1)
 		r.writes(t, 1)
-		end := r.end(t)
+		end := r.logEnd(t)
 		r.await(t, history.MarkFaultFired, "lag")
 		again := r.stream(t, "", from) // it doesn't get round the hold
 		for _, s := range []*wire.Replica{stream, again} {
@@ -210,23 +210,23 @@ func TestStream(t *testing.T) {
 	})
 	t.Run("OK/Duplicate", func(t *testing.T) {
 		for _, uuid := range []string{"", "c0ffee00-0000-4000-8000-000000000001"} {
-			stream := r.stream(t, uuid, r.end(t))
+			stream := r.stream(t, uuid, r.logEnd(t))
 			r.writes(t, 1)
-			reaches(t, stream, r.end(t))
+			reaches(t, stream, r.logEnd(t))
 			r.do(t, fault.DuplicateStream())
 			err := ends(t, stream)
 			t.Log(err)
 			if err == nil || !strings.Contains(err.Error(), "1236") {
 				t.Errorf("uuid %q: the subject's stream ended with %v, want the source's error 1236", uuid, err)
 			}
-			again := r.stream(t, uuid, r.end(t))
+			again := r.stream(t, uuid, r.logEnd(t))
 			r.writes(t, 1)
-			reaches(t, again, r.end(t))
+			reaches(t, again, r.logEnd(t))
 		}
 	})
 	t.Run("OK/DuplicateWhileHeld", func(t *testing.T) {
 		stop := r.arm(t, fault.Plan{fault.AtEvent(fault.RowEvent(2), fault.DuplicateStream())})
-		stream := r.stream(t, "c0ffee00-0000-4000-8000-000000000002", r.end(t))
+		stream := r.stream(t, "c0ffee00-0000-4000-8000-000000000002", r.logEnd(t))
 		r.writes(t, 2)
 		if err := ends(t, stream); err == nil || !strings.Contains(err.Error(), "1236") {
 			t.Errorf("the subject's stream ended with %v, want the source's error 1236", err)
