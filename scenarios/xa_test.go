@@ -51,7 +51,7 @@ func TestSeamXARollback(t *testing.T) {
 				workload.Insert(table, row(1000, "phantom", 1)),
 				workload.Update(table, "1", history.Row{"name": history.Text("never")}),
 				workload.Delete(table, "2"))),
-			fault.OnceReadOrWaiting(step.Apply, step.CopyWrite, step.Lock).Then(fault.XARollback("never")),
+			fault.OnceReadOrWaiting(step.Apply, step.CopyWrite, step.Lock).Then(fault.Until("never"), fault.XARollback("never")),
 		},
 
 		Expect:  harness.Completed,
