@@ -35,6 +35,7 @@ type run struct {
 	began    time.Time
 	dir      string
 	record   *history.Record
+	entered  time.Time         // the phase that is going on
 	recorder *history.Recorder // migrate
 
 	cluster   *topology.Cluster // prepare
@@ -50,7 +51,8 @@ type run struct {
 // scenario demands.
 func (s *Suite) one(t testing.TB, scenario Scenario, v variant) *history.Record {
 	t.Helper()
-	r := &run{suite: s, scenario: scenario, variant: v, began: time.Now()}
+	began := time.Now()
+	r := &run{suite: s, scenario: scenario, variant: v, began: began, entered: began}
 	if err := r.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +64,9 @@ func (s *Suite) one(t testing.TB, scenario Scenario, v variant) *history.Record 
 	}
 	c, err := r.conclude()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.keep(t.Context(), c.Expected); err != nil {
 		t.Fatal(err)
 	}
 	if !c.Expected {
@@ -85,17 +90,29 @@ func (r *run) open() (err error) {
 		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows},
 	}
 	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.ID, v.subject, r.record.Seed)
-	r.send(history.Event{Kind: history.EventRunStart, Dir: r.dir})
+	r.send(history.Event{Kind: history.EventRunStart})
 	return history.Save(r.dir, r.record)
 }
 
 func (r *run) send(e history.Event) {
-	e.Scenario, e.Subject, e.Verify = r.scenario.ID, r.variant.subject, r.variant.verify
+	e.Scenario, e.Subject, e.Verify, e.Dir = r.scenario.ID, r.variant.subject, r.variant.verify, r.dir
 	r.suite.events.Send(e)
 }
 
+// phase tells that a phase begins, and ends the one before it.
 func (r *run) phase(name string) {
+	r.endPhase()
+	r.record.Phases = append(r.record.Phases, history.Phase{Name: name})
 	r.send(history.Event{Kind: history.EventRunPhase, Phase: name})
+}
+
+// endPhase notes how long the phase took that is going on.
+func (r *run) endPhase() {
+	now := time.Now()
+	if n := len(r.record.Phases); n > 0 {
+		r.record.Phases[n-1].Seconds = history.Seconds(now.Sub(r.entered))
+	}
+	r.entered = now
 }
 
 // do runs the subject and observes what it left. An error means that the run
@@ -106,22 +123,29 @@ func (r *run) do(ctx context.Context) (err error) {
 		return fmt.Errorf("start cluster: %w", err)
 	}
 	defer func() {
-		// A fresh context: the run's may be what ended.
-		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-		defer cancel()
-		err = errors.Join(err, r.suite.pool.Put(clean, r.cluster, !r.dirty && err == nil))
+		r.dirty = err != nil
+		if r.suite.shelf == nil {
+			r.phase("resetting the cluster")
+			err = errors.Join(err, r.giveBack(ctx))
+		}
 	}()
 	r.phase("loading the table")
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	r.phase("migrating")
 	if err := r.migrate(ctx); err != nil {
-		r.dirty = true
 		return err
 	}
 	r.phase("comparing tables")
 	return r.observe(ctx)
+}
+
+// giveBack returns the cluster to the pool.
+func (r *run) giveBack(ctx context.Context) error {
+	// A fresh context: the run's may be what ended.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	return r.suite.pool.Put(ctx, r.cluster, !r.dirty)
 }
 
 // prepare loads the table and notes how things stand.
@@ -198,6 +222,7 @@ func serverOptions(spec topology.Spec) map[string]string {
 
 // migrate runs the subject under the scenario's load and faults.
 func (r *run) migrate(ctx context.Context) (err error) {
+	r.phase("building the subject")
 	under, err := subject.Parse(r.suite.build, r.variant.subject)
 	if err != nil {
 		return err
@@ -206,6 +231,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 	if _, err := under.Command(ctx, subject.Target{}); err != nil {
 		return err
 	}
+	r.phase("migrating")
 	r.recorder = history.NewRecorder()
 	r.record.Started = r.recorder.Started()
 	defer func() { r.record.Ops, r.record.Marks = r.recorder.Ops(), r.recorder.Marks() }()
@@ -365,7 +391,9 @@ func tableNames(under subject.Subject, table string) fault.Names {
 
 // conclude judges the run and stores everything.
 func (r *run) conclude() (check.Conclusion, error) {
+	r.phase("judging")
 	judgement := check.Judge(r.record)
+	r.endPhase()
 	c := check.Conclude(r.record, judgement, history.Seconds(time.Since(r.began)))
 	r.send(history.Event{
 		Kind: history.EventRunEnd, Verdict: string(judgement.Verdict), Expected: c.Expected, Seconds: c.Seconds,

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,20 +20,26 @@ import (
 // Names of environment variables that choose what a suite does, beside those
 // of package history. The rowproof command sets them.
 const (
-	ListEnv    = "ROWPROOF_LIST"    // 1: name the scenarios, run nothing
-	SubjectEnv = "ROWPROOF_SUBJECT" // osc, control, mutant:NAME, with commas; default osc,control
-	SeedEnv    = "ROWPROOF_SEED"    // the seed of every run; default a new one each
+	ListEnv     = "ROWPROOF_LIST"     // 1: name the scenarios, run nothing
+	SubjectEnv  = "ROWPROOF_SUBJECT"  // osc, control, mutant:NAME, with commas; default osc,control
+	SeedEnv     = "ROWPROOF_SEED"     // the seed of every run; default a new one each
+	RepeatEnv   = "ROWPROOF_REPEAT"   // how often to run each scenario; default 1
+	ParallelEnv = "ROWPROOF_PARALLEL" // how many runs go on at once, each on a cluster of its own; default 1
+	KeepEnv     = "ROWPROOF_KEEP"     // 1: leave a cluster up in the end, until an interrupt
 )
 
 // Suite is what the scenarios of one test process share.
 type Suite struct {
-	events *history.Events
-	dir    string
-	list   bool
-	wanted []string
-	seed   uint64 // 0: a new one for each run
-	build  *subject.Build
-	pool   topology.Pool
+	events   *history.Events
+	dir      string
+	list     bool
+	wanted   []string
+	seed     uint64 // 0: a new one for each run
+	repeat   int
+	parallel int
+	build    *subject.Build
+	pool     topology.Pool
+	shelf    *shelf // nil: no cluster is left up
 }
 
 // Main runs the tests of a package of scenarios with a new suite, and is all
@@ -51,6 +58,10 @@ func Main(m *testing.M, suite **Suite) int {
 		return 1
 	}
 	status := m.Run()
+	if err := s.showKept(context.Background(), status != 0); err != nil {
+		fmt.Fprintln(os.Stderr, "rowproof: keep the cluster:", err)
+		status = 1
+	}
 	if err := s.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "rowproof: clean up:", err)
 		return 1
@@ -71,6 +82,21 @@ func newSuite() (s *Suite, err error) {
 			return nil, fmt.Errorf("read %s: %q is no number", SeedEnv, text)
 		}
 	}
+	if s.repeat, err = count(RepeatEnv); err != nil {
+		return nil, err
+	}
+	if s.parallel, err = count(ParallelEnv); err != nil {
+		return nil, err
+	}
+	s.pool.Idle = max(s.parallel, 4)
+	// By itself the test framework takes the number of processors, but runs
+	// mostly wait. What stands on the command line is read later and wins.
+	if err := flag.Set("test.parallel", strconv.Itoa(s.parallel)); err != nil {
+		return nil, fmt.Errorf("set -test.parallel: %w", err)
+	}
+	if os.Getenv(KeepEnv) == "1" {
+		s.shelf = new(shelf)
+	}
 	if s.list {
 		return s, nil
 	}
@@ -78,11 +104,34 @@ func newSuite() (s *Suite, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.dir, err = history.SuiteDir(root, time.Now()); err != nil {
+	if s.build, err = subject.NewBuild(root); err != nil {
 		return nil, err
 	}
-	s.build, err = subject.NewBuild(root)
-	return s, err
+	for _, name := range s.wanted {
+		if name == "control" {
+			continue
+		}
+		if _, err := subject.Parse(s.build, name); err != nil {
+			return nil, errors.Join(fmt.Errorf("read %s: %w", SubjectEnv, err), s.build.Close())
+		}
+	}
+	if s.dir, err = history.SuiteDir(root, time.Now()); err != nil {
+		return nil, errors.Join(err, s.build.Close())
+	}
+	return s, nil
+}
+
+// count reads a variable that holds a number from 1; it is 1 if it isn't set.
+func count(variable string) (int, error) {
+	text := os.Getenv(variable)
+	if text == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("read %s: %q is no number from 1", variable, text)
+	}
+	return n, nil
 }
 
 func (s *Suite) close() error {
@@ -106,8 +155,21 @@ func (s *Suite) Run(t *testing.T, scenario Scenario) {
 		})
 		return
 	}
-	for _, run := range s.runs(control, scenario.Expect) {
-		t.Run(run.title(), func(t *testing.T) { s.one(t, scenario, run) })
+	s.share(t)
+	for range s.repeat {
+		for _, run := range s.runs(control, scenario.Expect) {
+			t.Run(run.title(), func(t *testing.T) {
+				s.share(t)
+				s.one(t, scenario, run)
+			})
+		}
+	}
+}
+
+// share lets a test go on beside others, if runs may.
+func (s *Suite) share(t *testing.T) {
+	if s.parallel > 1 {
+		t.Parallel()
 	}
 }
 

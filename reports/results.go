@@ -17,6 +17,7 @@ type Results struct {
 	Format   int         `json:"format"` // ResultsVersion
 	Runs     int         `json:"runs"`
 	Expected int         `json:"expected"` // runs that ended as their scenario demands
+	Counts   []Count     `json:"counts"`   // by scenario and subject
 	Results  []ResultRow `json:"results"`
 }
 
@@ -33,14 +34,16 @@ type ResultRow struct {
 	Expected bool    `json:"expected"`
 	Reason   string  `json:"reason,omitempty"` // why it is not as expected
 	Seconds  float64 `json:"seconds"`
-	Seed     uint64  `json:"seed"`
-	Repeat   string  `json:"repeat,omitempty"`
-	Dir      string  `json:"dir"` // the run directory, from that of the results if it is below
+	// Phases is what Seconds was spent on.
+	Phases []history.Phase `json:"phases,omitempty"`
+	Seed   uint64          `json:"seed"`
+	Repeat string          `json:"repeat,omitempty"`
+	Dir    string          `json:"dir"` // the run directory, from that of the results if it is below
 }
 
 // NewResults returns the results of runs, with paths relative to dir.
 func NewResults(dir string, runs []Run) Results {
-	res := Results{Format: ResultsVersion, Runs: len(runs), Results: []ResultRow{}}
+	res := Results{Format: ResultsVersion, Runs: len(runs), Counts: CountRuns(runs), Results: []ResultRow{}}
 	for _, r := range runs {
 		if r.Conclusion.Expected {
 			res.Expected++
@@ -57,6 +60,7 @@ func NewResults(dir string, runs []Run) Results {
 			Expected: r.Conclusion.Expected,
 			Reason:   r.Conclusion.Reason,
 			Seconds:  r.Conclusion.Seconds,
+			Phases:   r.Record.Phases,
 			Seed:     r.Record.Seed,
 			Repeat:   r.Record.Repeat,
 			Dir:      below(dir, r.Dir),

@@ -113,11 +113,13 @@ func Expected(runs []Run) bool {
 }
 
 // SubjectName is how a report names the run's subject.
-func (r Run) SubjectName() string {
-	if r.Record.Verify {
-		return r.Record.Subject + " +verify"
+func (r Run) SubjectName() string { return subjectName(r.Record.Subject, r.Record.Verify) }
+
+func subjectName(subject string, verify bool) string {
+	if verify {
+		return subject + " +verify"
 	}
-	return r.Record.Subject
+	return subject
 }
 
 // VerdictText is the verdict with what was wanted, where that is not plain.

@@ -53,6 +53,7 @@ func WriteText(t Terminal, runs []Run) error {
 		b.WriteString("\n")
 		writeStory(&b, t, g)
 	}
+	writeCounts(&b, t, runs)
 	fmt.Fprintf(&b, "\n%s\n", summary(t, runs))
 	if _, err := io.WriteString(t.W, b.String()); err != nil {
 		return fmt.Errorf("write report: %w", err)

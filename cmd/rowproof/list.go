@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"text/tabwriter"
 
@@ -13,15 +15,29 @@ import (
 )
 
 func newListCommand(c console) *cobra.Command {
-	return &cobra.Command{
-		Use:     "list [SCENARIO...]",
-		Short:   "List the scenarios, each with the bug that it is about",
-		Example: "  rowproof list\n  rowproof list 'seam-*'",
-		RunE:    func(cmd *cobra.Command, args []string) error { return list(cmd.Context(), c, args) },
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list [SCENARIO...]",
+		Short: "List the scenarios, each with the bug that it is about",
+		Long: `List the scenarios: the anomaly that each one guards against, the control that
+must show it, and the bug in a user's words.`,
+		Example: "  rowproof list\n  rowproof list 'seam-*' --json",
+		RunE:    func(cmd *cobra.Command, args []string) error { return list(cmd.Context(), c, args, asJSON) },
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
-func list(ctx context.Context, c console, patterns []string) error {
+// listed is a scenario in the JSON list.
+type listed struct {
+	Scenario string `json:"scenario"`
+	Guards   string `json:"guards"`
+	Control  string `json:"control"`
+	Bug      string `json:"bug"`
+	Test     string `json:"test"` // the Go test function
+}
+
+func list(ctx context.Context, c console, patterns []string, asJSON bool) error {
 	root, err := subject.ModuleRoot()
 	if err != nil {
 		return environment(err)
@@ -43,9 +59,26 @@ func list(ctx context.Context, c console, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	var scenarios []listed
 	for _, s := range chosen {
-		say(w, "%s\t%s", s.Scenario, reports.BugLine(s.Bug))
+		scenarios = append(scenarios, listed{s.Scenario, s.Guards, s.Control, reports.BugLine(s.Bug), s.Test})
+	}
+	if asJSON {
+		return printJSON(c.out, scenarios)
+	}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	say(w, "SCENARIO\tGUARDS\tCONTROL\tBUG")
+	for _, s := range scenarios {
+		say(w, "%s\t%s\t%s\t%s", s.Scenario, s.Guards, s.Control, s.Bug)
 	}
 	return w.Flush()
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return environment(fmt.Errorf("write JSON: %w", err))
+	}
+	return nil
 }

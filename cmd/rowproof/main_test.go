@@ -65,13 +65,17 @@ func TestHelp(t *testing.T) {
 func TestList(t *testing.T) {
 	t.Run("OK", func(t *testing.T) {
 		got := rowproof(t, "list")
-		want := `bad               the bad one stays bad.
-dies              it ends in the middle.
-good              the good one goes bad.
-good-but-leaking  a goroutine is left behind.
-hangs             it never ends.
-no-docker         there is no Docker engine.
-nothing           it does nothing.
+		want := `SCENARIO          GUARDS    CONTROL          BUG
+bad               lost row  mutant:careless  the bad one stays bad.
+dies              lost row  mutant:careless  it ends in the middle.
+flaky             lost row  mutant:careless  once it is so, then it is not.
+good              lost row  mutant:careless  the good one goes bad.
+good-but-leaking  lost row  mutant:careless  a goroutine is left behind.
+hangs             lost row  mutant:careless  it never ends.
+kept              lost row  mutant:careless  one can't look at it.
+no-docker         lost row  mutant:careless  there is no Docker engine.
+nothing           lost row  mutant:careless  it does nothing.
+parallel          lost row  mutant:careless  one at a time takes long.
 `
 		if diff := cmp.Diff(want, got.out); diff != "" || got.status != exitExpected {
 			t.Errorf("status %d, output (-want +got):\n%s%s", got.status, diff, got.err)
@@ -79,8 +83,23 @@ nothing           it does nothing.
 	})
 
 	t.Run("OK/Pattern", func(t *testing.T) {
-		if got := rowproof(t, "list", "n*"); strings.Count(got.out, "\n") != 2 {
-			t.Errorf("output: got %q, want two scenarios", got.out)
+		if got := rowproof(t, "list", "n*"); strings.Count(got.out, "\n") != 3 {
+			t.Errorf("output: got %q, want a head and two scenarios", got.out)
+		}
+	})
+
+	t.Run("OK/JSON", func(t *testing.T) {
+		got := rowproof(t, "list", "go*", "--json")
+		var scenarios []listed
+		if err := json.Unmarshal([]byte(got.out), &scenarios); err != nil {
+			t.Fatalf("output %q: %v", got.out, err)
+		}
+		want := []listed{
+			{"good", "lost row", "mutant:careless", "the good one goes bad.", "TestGood"},
+			{"good-but-leaking", "lost row", "mutant:careless", "a goroutine is left behind.", "TestGoodButLeaking"},
+		}
+		if diff := cmp.Diff(want, scenarios); diff != "" {
+			t.Errorf("scenarios (-want +got):\n%s", diff)
 		}
 	})
 
@@ -136,6 +155,43 @@ func TestRun(t *testing.T) {
 		}
 	})
 
+	t.Run("OK/Parallel", func(t *testing.T) {
+		suite := t.TempDir()
+		got := rowproof(t, "run", "parallel", "--out", suite, "--parallel", "3")
+		if note := read(t, filepath.Join(suite, "parallel", "osc", "1", "parallel.json")); note != `"3"` || got.status != exitExpected {
+			t.Errorf("got %+v, the scenarios read %s, want 3", got, note)
+		}
+	})
+
+	t.Run("OK/EmptyShard", func(t *testing.T) {
+		suite := t.TempDir()
+		got := rowproof(t, "run", "good", "--shard", "2/2", "--out", suite)
+		if want := "--shard 2/2: none of the 1 scenarios is in it\n"; got.status != exitExpected || got.out != want {
+			t.Errorf("got %+v, want status 0 and %q", got, want)
+		}
+		if junit := read(t, filepath.Join(suite, reports.JUnitFile)); !strings.Contains(junit, `tests="0"`) {
+			t.Errorf("%s: got %q, want no test", reports.JUnitFile, junit)
+		}
+	})
+
+	t.Run("OK/Shards", func(t *testing.T) {
+		first := rowproof(t, "run", "go*", "bad", "--shard", "1/3", "--subject", "osc", "--out", t.TempDir())
+		if first.status != exitUnexpected || !strings.Contains(first.out, "1 run:") || !strings.Contains(first.out, "bad on osc") {
+			t.Errorf("first share: got %+v, want the one run of bad", first)
+		}
+		second := rowproofHere(t, "run", "go*", "bad", "--shard", "2/3", "--subject", "osc", "--out", t.TempDir())
+		if second.status != exitExpected || !strings.Contains(second.out, "1 run: 1 as expected") {
+			t.Errorf("second share: got %+v, want the one run of good", second)
+		}
+	})
+
+	t.Run("ErrFlaky", func(t *testing.T) {
+		got := rowproof(t, "run", "flaky", "--out", t.TempDir())
+		if want := "  flaky  osc  Valid 2, Invalid 1 (lost row)\n"; got.status != exitUnexpected || !strings.Contains(got.out, want) {
+			t.Errorf("got %+v, want status %d and %q", got, exitUnexpected, want)
+		}
+	})
+
 	unexpected := map[string][]string{
 		"bad":              {"not as expected"},
 		"dies":             {"the run ended without a verdict"},
@@ -171,6 +227,11 @@ func TestRun(t *testing.T) {
 		"Subject":    {"run", "--subject", "mutant:absent"},
 		"NoSubject":  {"run", "--subject", ""},
 		"Repeat":     {"run", "--repeat", "0"},
+		"Parallel":   {"run", "--parallel", "0"},
+		"Shard0":     {"run", "--shard", "0/8"},
+		"Shard9":     {"run", "--shard", "9/8"},
+		"ShardText":  {"run", "--shard", "x"},
+		"ShardHalf":  {"run", "--shard", "1/"},
 		"Seed":       {"run", "--seed", "-1"},
 		"OutIsUsed":  {"run", "good", "--out", full},
 		"Flag":       {"run", "--absent"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,8 +24,11 @@ import (
 // What the scenarios read from their environment, beside the variables that
 // package history names.
 const (
-	subjectEnv = "ROWPROOF_SUBJECT"
-	seedEnv    = "ROWPROOF_SEED"
+	subjectEnv  = "ROWPROOF_SUBJECT"
+	seedEnv     = "ROWPROOF_SEED"
+	repeatEnv   = "ROWPROOF_REPEAT"
+	parallelEnv = "ROWPROOF_PARALLEL"
+	keepEnv     = "ROWPROOF_KEEP"
 )
 
 // logFile holds the output of the test binary, in the suite's directory.
@@ -38,6 +42,9 @@ type runOptions struct {
 	scenarios []string
 	subjects  []string
 	repeat    int
+	parallel  int
+	shard     string // "2/8"; "" is all
+	keep      bool
 	seed      string // "" is a new one for each run
 	out       string
 }
@@ -55,11 +62,16 @@ on, and against the scenario's control, a copy of osc with the bug put back,
 which must lose data for the scenario to mean anything.
 
 Every run leaves a directory with its operations, marks, log and verdict. The
-suite's directory also gets junit.xml and results.json.`,
+suite's directory also gets junit.xml and results.json.
+
+With --keep, the servers of the first run that is not as expected, or else of
+the last run, stay up until Ctrl-C, and the commands to log in are shown.`,
 		Example: `  rowproof run
   rowproof run seam-after-sync copy-split-read-write
-  rowproof run 'seam-*' --subject osc --repeat 20
-  rowproof run seam-after-sync --subject mutant:range-read-trusts-attach --seed 7`,
+  rowproof run 'seam-*' --subject osc --repeat 20 --parallel 4
+  rowproof run seam-after-sync --subject mutant:range-read-trusts-attach --seed 7
+  rowproof run copy-resurrect --subject osc --keep
+  rowproof run --shard 2/8`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.scenarios = args
 			return run(cmd.Context(), c, o)
@@ -68,6 +80,9 @@ suite's directory also gets junit.xml and results.json.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.subjects, "subject", []string{"osc", "control"}, "what to test: osc, control, mutant:`NAME`; several with commas")
 	flags.IntVar(&o.repeat, "repeat", 1, "how `often` to run each scenario")
+	flags.IntVar(&o.parallel, "parallel", 1, "`number` of runs at once, each on servers of its own")
+	flags.StringVar(&o.shard, "shard", "", "run only the `k/n`-th share of the scenarios, for n machines")
+	flags.BoolVar(&o.keep, "keep", false, "leave the servers of one run up in the end, until Ctrl-C")
 	flags.StringVar(&o.seed, "seed", "", "the `number` that all randomness comes from (default: a new one for each run)")
 	flags.StringVar(&o.out, "out", "", "new or empty `directory` for the runs (default: reports/out/<time>, linked as latest)")
 	return cmd
@@ -103,18 +118,61 @@ func run(ctx context.Context, c console, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	share, err := parseShard(o.shard)
+	if err != nil {
+		return usage(err)
+	}
+	mine := share.of(chosen)
 	suite, err := o.suiteDir(root)
 	if err != nil {
 		return err
 	}
-	ended := s.runAll(ctx, chosen, o, suite, progress.Show)
+	if len(mine) == 0 { // more machines than scenarios: nothing is wrong
+		progress.Close()
+		say(c.out, "--shard %s: none of the %d scenarios is in it", o.shard, len(chosen))
+		return emptyResults(suite)
+	}
+	var verdict error
+	kept := false
+	ended := s.runAll(ctx, mine, o, suite, func(e history.Event) {
+		if e.Kind != history.EventKept {
+			progress.Show(e)
+			return
+		}
+		// Now all is known that there will be; the rest is a look.
+		progress.Close()
+		kept, verdict = true, conclude(ctx, c, suite, keptEnding(e))
+		sayKept(c.out, e)
+	})
+	var failed *exec.ExitError
+	switch {
+	case kept && verdict == nil && errors.As(ended.err, &failed):
+		sayLog(c, suite)
+		return exitError{exitUnexpected, fmt.Errorf("every run is as expected, and the servers could not be removed: %w", failed)}
+	case kept:
+		return verdict
+	}
 	progress.Close()
 	return conclude(ctx, c, suite, ended)
+}
+
+// emptyResults writes the results of no run.
+func emptyResults(suite string) error {
+	if err := reports.WriteFiles(suite, nil); err != nil {
+		return environment(err)
+	}
+	return nil
 }
 
 func (o runOptions) validate(root string) error {
 	if o.repeat < 1 {
 		return fmt.Errorf("--repeat %d: it must be at least 1", o.repeat)
+	}
+	if o.parallel < 1 {
+		return fmt.Errorf("--parallel %d: it must be at least 1", o.parallel)
+	}
+	if _, err := parseShard(o.shard); err != nil {
+		return err
 	}
 	if o.seed != "" {
 		if _, err := strconv.ParseUint(o.seed, 10, 64); err != nil {
@@ -191,7 +249,6 @@ func (s scenarios) runAll(ctx context.Context, chosen []history.Event, o runOpti
 	}
 	args := []string{
 		"-test.run=^(" + strings.Join(tests, "|") + ")$",
-		"-test.count=" + strconv.Itoa(o.repeat),
 		"-test.timeout=0",
 		"-test.v",
 	}
@@ -199,6 +256,9 @@ func (s scenarios) runAll(ctx context.Context, chosen []history.Event, o runOpti
 		history.OutEnv + "=" + suite,
 		subjectEnv + "=" + strings.Join(o.subjects, ","),
 		seedEnv + "=" + o.seed,
+		repeatEnv + "=" + strconv.Itoa(o.repeat),
+		parallelEnv + "=" + strconv.Itoa(o.parallel),
+		keepEnv + "=" + map[bool]string{true: "1", false: ""}[o.keep],
 	}
 	var end ending
 	end.err = s.start(ctx, args, env, log, func(e history.Event) {

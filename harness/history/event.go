@@ -19,7 +19,8 @@ const EventsEnv = "ROWPROOF_EVENTS"
 type EventKind string
 
 // The kinds of events. The fields of Event that each one sets are given
-// behind it; all but the first three kinds name their run.
+// behind it; all but the first three kinds name their run: Scenario, Subject,
+// Verify, Dir.
 const (
 	EventScenario    EventKind = "scenario"    // a scenario exists: Scenario, Test, Bug, Guards, Control
 	EventPhase       EventKind = "phase"       // the suite does something for all runs: Phase
@@ -27,6 +28,7 @@ const (
 	EventRunStart    EventKind = "run-start"   // a run began
 	EventRunPhase    EventKind = "run-phase"   // a run reached a phase: Phase
 	EventRunEnd      EventKind = "run-end"     // a run was judged: Verdict, Anomaly, Expected, Seconds
+	EventKept        EventKind = "kept"        // all runs ended, and this one's cluster is left up: Kept, Error
 )
 
 // Event is one line of progress: what a running suite tells whoever started
@@ -46,10 +48,31 @@ type Event struct {
 	Seconds  float64 `json:"seconds,omitempty"`
 	Error    string  `json:"error,omitempty"` // one line
 
+	Kept *Kept `json:"kept,omitempty"`
+
 	Test    string `json:"test,omitempty"`    // the Go test function
 	Bug     string `json:"bug,omitempty"`     // the bug in a user's words
 	Guards  string `json:"guards,omitempty"`  // the anomaly that the scenario exists for
 	Control string `json:"control,omitempty"` // the scenario's control: "mutant:NAME"
+}
+
+// Kept is a cluster that is left up for a look.
+type Kept struct {
+	// Logins is a directory with USER.cnf for mysql's --defaults-file, and
+	// USER.env for docker's --env-file. It goes with the cluster.
+	Logins  string       `json:"logins"`
+	Users   []string     `json:"users"`
+	Schema  string       `json:"schema"` // of the migrated table
+	Servers []KeptServer `json:"servers"`
+}
+
+// KeptServer is one server of a cluster that is left up.
+type KeptServer struct {
+	Name      string `json:"name"`
+	Addr      string `json:"addr"` // host:port
+	Version   string `json:"version"`
+	Container string `json:"container"` // its ID
+	Socket    string `json:"socket"`    // of the server, inside the container
 }
 
 // Events writes events as JSON lines. The zero value, and a nil *Events,

@@ -30,10 +30,17 @@ type Record struct {
 	Servers []Server `json:"servers"`
 
 	Planned  []string     `json:"planned"` // names of the faults that must fire
+	Phases   []Phase      `json:"phases"`  // what the harness did, one after the other
 	Ops      []Op         `json:"-"`       // operations.jsonl
 	Marks    []Mark       `json:"-"`       // marks.jsonl
 	Exit     Exit         `json:"exit"`
 	Observed Observations `json:"-"` // observed.json
+}
+
+// Phase is one part of the time that a run took.
+type Phase struct {
+	Name    string  `json:"name"` // prose: "starting the cluster"
+	Seconds float64 `json:"seconds"`
 }
 
 // Table is the migrated table and what is done to it.

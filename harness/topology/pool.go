@@ -9,13 +9,17 @@ import (
 
 // Limits of a pool.
 const (
-	maxIdle      = 4 // clusters kept warm: about 160 MB for each server
+	defaultIdle  = 4 // clusters kept warm: about 160 MB for each server
 	resetTimeout = 5 * time.Second
 )
 
 // Pool keeps clusters warm between scenarios. The zero value is ready for
 // use; many goroutines may use it.
 type Pool struct {
+	// Idle is how many clusters are kept warm at most; 0 means 4. Fewer than
+	// are in use at once means to start clusters again and again.
+	Idle int
+
 	// Discarded, if it is set, is told why a cluster that was called clean
 	// is not kept.
 	Discarded func(reason error)
@@ -77,12 +81,19 @@ func (p *Pool) keep(c *Cluster) *Cluster {
 		return c
 	}
 	p.idle = append(p.idle, c)
-	if len(p.idle) <= maxIdle {
+	if len(p.idle) <= p.most() {
 		return nil
 	}
 	oldest := p.idle[0]
 	p.idle = p.idle[1:]
 	return oldest
+}
+
+func (p *Pool) most() int {
+	if p.Idle == 0 {
+		return defaultIdle
+	}
+	return p.Idle
 }
 
 // Close closes the clusters that are kept. One that is put back later is

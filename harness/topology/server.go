@@ -114,6 +114,12 @@ func (s *Server) StartAgain(ctx context.Context, extra ...string) error {
 	return nil
 }
 
+// Container returns the ID of the server's container.
+func (s *Server) Container() string { return s.box.id }
+
+// Socket is the path of a server's socket inside its container.
+const Socket = "/rowproof/mysqld.sock"
+
 // WaitReady waits until the server answers.
 func (s *Server) WaitReady(ctx context.Context) error {
 	return poll(ctx, s.Name+" to answer", func() (bool, error) {

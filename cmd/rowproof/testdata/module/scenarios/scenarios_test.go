@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,17 +75,62 @@ func TestHangs(t *testing.T) {
 	write(dir, "interrupted.json", true)
 }
 
+// TestParallel notes how many runs may go on at once.
+func TestParallel(t *testing.T) {
+	if begin(t, "parallel", "one at a time takes long.") == nil {
+		return
+	}
+	dir := start("parallel", "osc")
+	write(dir, "parallel.json", os.Getenv("ROWPROOF_PARALLEL"))
+	end("parallel", "osc", dir, object{"verdict": "Valid"}, true)
+}
+
+// TestFlaky is not always the same.
+func TestFlaky(t *testing.T) {
+	if begin(t, "flaky", "once it is so, then it is not.") == nil {
+		return
+	}
+	run("flaky", "osc", object{"verdict": "Valid"}, true)
+	run("flaky", "osc", object{"verdict": "Valid"}, true)
+	run("flaky", "osc", object{"verdict": "Invalid", "results": []object{
+		{"checker": "c", "verdict": "Invalid", "anomalies": []object{{"kind": "lost row", "text": "row 1 is gone"}}},
+	}}, false)
+}
+
+// TestKept leaves servers up until it is interrupted, and then notes it.
+func TestKept(t *testing.T) {
+	if begin(t, "kept", "one can't look at it.") == nil || os.Getenv("ROWPROOF_KEEP") != "1" {
+		return
+	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	dir := start("kept", "osc")
+	end("kept", "osc", dir, object{"verdict": "Valid"}, true)
+	send(object{"kind": "kept", "scenario": "kept", "subject": "osc", "dir": dir, "kept": object{
+		"logins": "/tmp/logins", "users": []string{"root", "app"}, "schema": "shop", "servers": []object{
+			{"name": "source", "addr": "127.0.0.1:20123", "version": "9.7.4", "container": "0123456789abcdef", "socket": "/s.sock"},
+		}}})
+	<-interrupts
+	write(dir, "removed.json", true)
+}
+
 // begin returns the subjects to run, or nil if the scenario is only listed.
 func begin(t *testing.T, id, bug string) []string {
 	if os.Getenv("ROWPROOF_LIST") == "1" {
-		send(object{"kind": "scenario", "scenario": id, "test": t.Name(), "bug": bug})
+		send(object{"kind": "scenario", "scenario": id, "test": t.Name(), "bug": bug,
+			"guards": "lost row", "control": "mutant:careless"})
 		return nil
 	}
-	return strings.Split(os.Getenv("ROWPROOF_SUBJECT"), ",")
+	repeat, err := strconv.Atoi(os.Getenv("ROWPROOF_REPEAT"))
+	check(err)
+	return slices.Repeat(strings.Split(os.Getenv("ROWPROOF_SUBJECT"), ","), repeat)
 }
 
 func run(id, subject string, judgement object, expected bool) {
-	dir := start(id, subject)
+	end(id, subject, start(id, subject), judgement, expected)
+}
+
+func end(id, subject, dir string, judgement object, expected bool) {
 	control := strings.HasPrefix(subject, "mutant:")
 	write(dir, "verdict.json", object{"judgement": judgement, "control": control, "expected": expected, "seconds": 1.5})
 	send(object{"kind": "run-end", "scenario": id, "subject": subject, "dir": dir,
