@@ -91,12 +91,14 @@ Exit status: 0 every run is as its scenario demands, 1 one is not,
 		Example: `  rowproof list
   rowproof run seam-after-sync
   rowproof run 'seam-*' --subject osc --repeat 20
-  rowproof judge reports/out/latest`,
+  rowproof judge reports/out/latest
+  rowproof doctor`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newListCommand(c), newRunCommand(c), newJudgeCommand(c), newReportCommand(c), newBenchCommand(c))
+	cmd.AddCommand(newListCommand(c), newRunCommand(c), newJudgeCommand(c), newReportCommand(c),
+		newDoctorCommand(c), newBenchCommand(c))
 	return cmd
 }
 

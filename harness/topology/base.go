@@ -40,6 +40,11 @@ func (b *builder) chooseBase() (base, error) {
 			return b.provideNamed(ctx, name)
 		}}, nil
 	}
+	return b.debianBase()
+}
+
+// debianBase returns the base with Debian's packages.
+func (b *builder) debianBase() (base, error) {
 	tag, err := b.hash("", "base.Dockerfile", "packages")
 	if err != nil {
 		return base{}, err

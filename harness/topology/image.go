@@ -25,6 +25,7 @@ import (
 // recipe is what an image is made from.
 type recipe struct {
 	name     string   // "mysql": in progress and errors
+	runs     string   // what runs in it
 	inputs   fs.FS    // Dockerfile, base.Dockerfile, packages and the files
 	files    []string // that Dockerfile copies
 	variable string   // names the environment variable with another base; "": there is none
@@ -32,7 +33,7 @@ type recipe struct {
 
 // ptOscRecipe makes the image with pt-online-schema-change.
 func ptOscRecipe() recipe {
-	return recipe{name: "ptosc", inputs: images.PtOsc(), files: []string{"serve"}}
+	return recipe{name: "ptosc", runs: "pt-online-schema-change", inputs: images.PtOsc(), files: []string{"serve"}}
 }
 
 // image is the repository of the image.
@@ -43,8 +44,10 @@ func (r recipe) base() string { return "rowproof/debian-" + r.name }
 
 // mysqlRecipe makes the server image.
 func mysqlRecipe() recipe {
-	return recipe{name: "mysql", inputs: images.MySQL(), files: []string{"init.sql", "my.cnf", "serve"}, variable: ImageVariable}
+	return recipe{name: "mysql", runs: "the servers", inputs: images.MySQL(), files: []string{"init.sql", "my.cnf", "serve"}, variable: ImageVariable}
 }
+
+func recipes() []recipe { return []recipe{mysqlRecipe(), ptOscRecipe()} }
 
 // EnsureImage returns the name of the server image and builds it first if it
 // is missing, with a line of progress for each step. Its tag is a hash of all

@@ -125,6 +125,23 @@ func TestPool(t *testing.T) {
 	})
 }
 
+func TestPoolIdle(t *testing.T) {
+	pool := &topology.Pool{Idle: 1}
+	first, err := pool.Get(t.Context(), topology.Spec{})
+	must(t, err)
+	second, err := pool.Get(t.Context(), topology.Spec{})
+	must(t, err)
+	must(t, pool.Put(t.Context(), first, true))
+	must(t, pool.Put(t.Context(), second, true))
+	if first.Source().Running() || !second.Source().Running() {
+		t.Errorf("running: got the first %t, the second %t, want the latest one alone", first.Source().Running(), second.Source().Running())
+	}
+	must(t, pool.Close())
+	if second.Source().Running() {
+		t.Error("the second runs after Close")
+	}
+}
+
 // BenchmarkStart measures the time until a semi-sync pair is ready.
 func BenchmarkStart(b *testing.B) {
 	var took []time.Duration

@@ -313,6 +313,32 @@ const (
 	portCount = 10000
 )
 
+// Ports returns the ports of servers on the host's network, and those of
+// them that somebody uses now.
+func Ports(ctx context.Context) (first, last int, used []int, err error) {
+	first, last = firstPort, firstPort+portCount-1
+	for port := first; port <= last; port++ {
+		free, err := portFree(ctx, strconv.Itoa(port))
+		if err != nil {
+			return first, last, used, fmt.Errorf("look at ports: %w", err)
+		}
+		if !free {
+			used = append(used, port)
+		}
+	}
+	return first, last, used, nil
+}
+
+// portFree reports whether nobody uses a port on loopback.
+func portFree(ctx context.Context, port string) (bool, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		return false, ctx.Err()
+	}
+	return true, listener.Close()
+}
+
 // freePort returns a port on loopback that nobody uses right now.
 func freePort(ctx context.Context) (string, error) {
 	for range 100 {
@@ -321,10 +347,8 @@ func freePort(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("find a free port: %w", err)
 		}
 		port := strconv.FormatInt(firstPort+n.Int64(), 10)
-		var config net.ListenConfig
-		listener, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", port))
-		if err == nil {
-			return port, listener.Close()
+		if free, err := portFree(ctx, port); free || err != nil {
+			return port, err
 		}
 	}
 	return "", errors.New("find a free port: 100 tries were all in use")
