@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"rowproof/fixtures"
 	"rowproof/harness"
 	"rowproof/harness/check"
@@ -152,10 +154,11 @@ func TestKeep(t *testing.T) {
 		last = e
 	}
 	server := last.Kept.Servers[0]
-	db, err := sql.Open("mysql", topology.Root().Config(server.Addr, last.Kept.Schema).FormatDSN())
+	connector, err := mysql.NewConnector(topology.Root().Config(server.Addr, last.Kept.Schema))
 	if err != nil {
 		t.Fatal(err)
 	}
+	db := sql.OpenDB(connector)
 	defer db.Close()
 	rows := 0
 	if err := db.QueryRow("SELECT COUNT(*) FROM pair").Scan(&rows); err != nil || rows != 3 {

@@ -52,7 +52,7 @@ func rowproofHere(t *testing.T, args ...string) result {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"judge", "--help"}, {"report", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"judge", "--help"}, {"report", "--help"}, {"doctor", "--help"}} {
 		t.Run("OK/"+strings.Join(args, " "), func(t *testing.T) {
 			got := rowproofHere(t, args...)
 			if got.status != exitExpected || !strings.Contains(got.out, "Examples:") {
@@ -333,6 +333,22 @@ func TestJudgeTellsWhatChanged(t *testing.T) {
 	got := rowproofHere(t, "judge", dir)
 	if got.status != exitUnexpected || !strings.Contains(got.err, dir+" was Valid and is ") {
 		t.Errorf("got %+v, want status %d and that the verdict changed", got, exitUnexpected)
+	}
+	if got := rowproofHere(t, "judge", dir); strings.Contains(got.err, " was ") {
+		t.Errorf("judged once more: got %q, want no change", got.err)
+	}
+
+	// The same verdict for another reason is a change, too.
+	stored, err := check.LoadConclusion(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored.Judgement.Results = []check.Result{{Checker: "c", Verdict: check.Unknown, Anomalies: []check.Anomaly{{Kind: check.LostRow}}}}
+	if err := check.SaveConclusion(dir, stored); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := rowproofHere(t, "judge", dir), dir+" was Unknown (lost row) and is Unknown now"; !strings.Contains(got.err, want) {
+		t.Errorf("got %q, want %q", got.err, want)
 	}
 }
 

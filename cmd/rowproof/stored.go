@@ -22,7 +22,7 @@ func newJudgeCommand(c console) *cobra.Command {
 		Use:   "judge RUN_DIR...",
 		Short: "Judge stored runs again, with the checkers of this version",
 		Long: `Judge stored runs again, with the checkers of this version. The new verdict
-replaces the stored one; a verdict that changed is named.
+replaces the stored one; a verdict or an anomaly that changed is named.
 
 RUN_DIR is a run directory or any directory above it.`,
 		Example: `  rowproof judge reports/out/latest
@@ -42,12 +42,20 @@ func judge(c console, dirs []string) error {
 		if runs[i], err = reports.Judge(old.Dir); err != nil {
 			return loadError(err)
 		}
-		was, is := old.Conclusion.Judgement.Verdict, runs[i].Conclusion.Judgement.Verdict
-		if was != is {
+		if was, is := verdictOf(old), verdictOf(runs[i]); was != is {
 			say(c.err, "%s was %s and is %s now", old.Dir, was, is)
 		}
 	}
 	return show(c.out, runs)
+}
+
+// verdictOf is a run's verdict with the anomaly that a table shows for it.
+func verdictOf(r reports.Run) string {
+	v := string(r.Conclusion.Judgement.Verdict)
+	if a := r.Anomaly(); a != "" {
+		v += " (" + a + ")"
+	}
+	return v
 }
 
 func newReportCommand(c console) *cobra.Command {
