@@ -15,7 +15,7 @@ import (
 
 // Config bounds the applier's work. Zero values are usable.
 type Config struct {
-	Workers int // parallel transactions; 0 means 3
+	Workers int // parallel transactions; 0 means 2
 	Batch   int // keys in one transaction; 0 means 1000
 	Text    int // bytes of key text in one transaction, about; 0 means 128 KiB
 	Memory  int // bytes of memory for waiting keys above which Changed blocks; 0 means 16 MiB
@@ -35,7 +35,7 @@ type Applier struct {
 // New returns an applier; Run starts it.
 func New(w *Writer, cfg Config) *Applier {
 	if cfg.Workers == 0 {
-		cfg.Workers = 3
+		cfg.Workers = 2
 	}
 	if cfg.Batch == 0 {
 		cfg.Batch = 1000

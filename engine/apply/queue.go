@@ -1,7 +1,9 @@
 package apply
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,9 +11,10 @@ import (
 )
 
 // queue holds the keys that wait to be applied, each once, in the order in
-// which they first changed. A key that is being applied is not handed out
-// again until that is done: of two writers of one key, the one that read the
-// older state could delete the row that the other has just written.
+// which they first changed, or where many wait in runs: see arrange. A key
+// that is being applied is not handed out again until that is done: of two
+// writers of one key, the one that read the older state could delete the row
+// that the other has just written.
 //
 // A key whose row somebody else has locked is set aside, and comes up again
 // after a while, and after a longer while each time. So it is in nobody's way.
@@ -24,6 +27,7 @@ type queue struct {
 	next    uint64 // number of the last key that was added
 	paused  bool   // take blocks
 	waiting []*entry
+	run     int // how many of waiting, from the first, are left of a run
 	aside   []*entry
 	size    int
 	known   map[string]*entry // those in waiting and aside, by text
@@ -118,8 +122,33 @@ func (q *queue) take(ctx context.Context, n, bytes int) ([]*entry, error) {
 	return batch, err
 }
 
+// Where manyKeys wait, they are applied in runs of up to runLength.
+const (
+	manyKeys  = 4000
+	runLength = 64_000
+)
+
+// arrange puts the keys that wait longest in order of their rows if many
+// wait and the run before is used up. Neighbours then come in one
+// transaction, which is faster where they share pages. No key is overtaken by
+// those behind its run. mu is held.
+func (q *queue) arrange() {
+	if q.run > 0 || len(q.waiting) < manyKeys {
+		return
+	}
+	q.run = min(len(q.waiting), runLength)
+	slices.SortFunc(q.waiting[:q.run], byText)
+}
+
+// byText orders numbers of one sign by their size, and texts of one length.
+// Any order would be right.
+func byText(a, b *entry) int {
+	return cmp.Or(cmp.Compare(len(a.text), len(b.text)), cmp.Compare(a.text, b.text))
+}
+
 // pick is take without waiting; mu is held.
 func (q *queue) pick(n, bytes int) []*entry {
+	q.arrange()
 	var batch, busy []*entry
 	i := 0
 	for ; i < len(q.waiting) && len(batch) < n && bytes > 0; i++ {
@@ -139,6 +168,7 @@ func (q *queue) pick(n, bytes int) []*entry {
 	if len(busy) > 0 {
 		q.waiting = append(busy, q.waiting...)
 	}
+	q.run = max(0, q.run-len(batch))
 	q.fewer.raise()
 	return batch
 }
@@ -318,7 +348,7 @@ func (q *queue) drain() []*entry {
 	for _, e := range batch {
 		q.out(e)
 	}
-	q.waiting, q.aside = nil, nil
+	q.waiting, q.aside, q.run = nil, nil, 0
 	q.fewer.raise()
 	return batch
 }

@@ -175,6 +175,64 @@ func TestQueue(t *testing.T) {
 		take(t, q, 2)
 		add(t, q, 5)
 	})
+	t.Run("OK/many keys come in order of their rows", func(t *testing.T) {
+		q := newQueue(1 << 30)
+		for n := range manyKeys { // 0 4 8 … 1 5 9 …
+			add(t, q, n*4%manyKeys+n*4/manyKeys)
+		}
+		for first := 0; first < manyKeys; first += 500 {
+			batch := take(t, q, 500)
+			for i, e := range batch {
+				if got, want := e.text, fmt.Sprint(first+i); got != want {
+					t.Fatalf("key %d: got %s, want %s", first+i, got, want)
+				}
+			}
+			q.done(batch, nil)
+		}
+	})
+	t.Run("OK/no key is overtaken by those behind its run", func(t *testing.T) {
+		q := newQueue(1 << 30)
+		for n := range manyKeys {
+			add(t, q, 2*n+10)
+		}
+		last := q.last()
+		busy := take(t, q, 1) // 10: what comes now is behind the run
+		for n := range manyKeys {
+			add(t, q, 2*n+9) // 9 11 13 …
+		}
+		add(t, q, 10) // it changed again
+		if got, want := texts(take(t, q, 3)), "12 14 16 "; got != want {
+			t.Errorf("batch: got %q, want %q", got, want)
+		}
+		rest := take(t, q, manyKeys-4)
+		if got, want := rest[len(rest)-1].text, fmt.Sprint(2*manyKeys+8); got != want {
+			t.Errorf("last key of the run: got %s, want %s", got, want)
+		}
+		if !blocked(t, func(ctx context.Context) error { return q.settle(ctx, last) }) {
+			t.Error("settled with the run under way")
+		}
+		q.done(busy, nil)
+		q.done(rest, nil)
+		if got, want := texts(take(t, q, 3)), "9 10 11 "; got != want {
+			t.Errorf("batch after the run: got %q, want %q", got, want)
+		}
+	})
+	t.Run("OK/settle waits for every key of a run", func(t *testing.T) {
+		q := newQueue(1 << 30)
+		add(t, q, 1<<20) // first to change, last in the run
+		first := q.last()
+		for n := range manyKeys {
+			add(t, q, n)
+		}
+		q.done(take(t, q, manyKeys), nil)
+		if !blocked(t, func(ctx context.Context) error { return q.settle(ctx, first) }) {
+			t.Error("settled before the last key of the run")
+		}
+		q.done(take(t, q, 1), nil)
+		if err := q.settle(t.Context(), first); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("OK/pause", func(t *testing.T) {
 		q := newQueue(1 << 20)
 		add(t, q, 1, 2)
