@@ -18,7 +18,7 @@ import (
 // The ledger of a load must explain the table it leaves, on a table that
 // nobody migrates: what the checker finds here would be the load's own fault.
 func TestLoad(t *testing.T) {
-	for _, table := range []fixtures.Table{fixtures.Pair(), fixtures.Empty(), fixtures.Accounts(5000), fixtures.Sbtest(1000)} {
+	for _, table := range []fixtures.Table{fixtures.Pair(), fixtures.Empty(), fixtures.Accounts(5000), fixtures.Codes(2000), fixtures.Sbtest(1000)} {
 		t.Run("OK "+table.Name, func(t *testing.T) {
 			cluster, db := start(t, topology.Spec{GTID: true}, table)
 			load := workload.Load{Table: table, Writers: 4, Readers: 2, Seed: 42}

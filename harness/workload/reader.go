@@ -93,9 +93,9 @@ func (r *reader) statement() string {
 	if r.plan.counter != "" {
 		column = Quote(r.plan.counter)
 	}
-	keys := []string{string(r.plan.witness)}
+	keys := []string{keyLiteral(r.table, history.Text(string(r.plan.witness)))}
 	for _, k := range r.plan.counters {
-		keys = append(keys, string(k))
+		keys = append(keys, keyLiteral(r.table, history.Text(string(k))))
 	}
 	id := Quote(r.table.Key[0])
 	return "SELECT " + id + ", " + column + " FROM " + Quote(r.table.Name) + " WHERE " + id + " IN (" + strings.Join(keys, ", ") + ") ORDER BY " + id

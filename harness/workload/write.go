@@ -95,7 +95,7 @@ func Condition(t fixtures.Table, key history.Key) string {
 	row := keyRow(t, key)
 	parts := make([]string, len(t.Key))
 	for i, c := range t.Key {
-		parts[i] = Quote(c) + " = " + literal(row[c])
+		parts[i] = Quote(c) + " = " + keyLiteral(t, row[c])
 	}
 	return strings.Join(parts, " AND ")
 }
@@ -114,6 +114,15 @@ func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``"
 // Literal writes a text as a value.
 func Literal(text string) string { return literal(&text) }
 
+// keyLiteral writes a value to look a row up by. A text is not looked for as a
+// number: no index would help, and every row would be locked.
+func keyLiteral(t fixtures.Table, v *string) string {
+	if t.TextKey && v != nil {
+		return quoteText(*v)
+	}
+	return literal(v)
+}
+
 // literal writes a value: a plain integer as it is, anything else as a string,
 // which the server converts to the column's type.
 func literal(v *string) string {
@@ -123,5 +132,9 @@ func literal(v *string) string {
 	if n, err := strconv.ParseInt(*v, 10, 64); err == nil && strconv.FormatInt(n, 10) == *v {
 		return *v
 	}
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''", "\x00", `\0`).Replace(*v) + "'"
+	return quoteText(*v)
+}
+
+func quoteText(v string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''", "\x00", `\0`).Replace(v) + "'"
 }
