@@ -2,6 +2,7 @@
 # server image is built on first use.
 
 GO ?= go
+SOAK ?= 20m
 
 .DEFAULT_GOAL := help
 
@@ -26,6 +27,12 @@ bench: ## time osc beside the server's own ALTER and other tools (BENCH="--rows 
 kills: ## osc is killed at 50 random moments of a migration under load, and resumed
 	ROWPROOF_KILLS=50 $(GO) test ./cmd/osc -run TestKilledAtRandom -v -timeout 30m
 
+soak: ## 20 minutes of load with ten migrations in a row, and nothing left (SOAK=5m)
+	ROWPROOF_SOAK=$(SOAK) $(GO) test ./cmd/osc -run TestSoak -v -timeout 90m
+
+memory: ## osc's memory while one transaction changes 1,000,000 rows
+	$(GO) test ./cmd/osc -run '^$$' -bench Transaction -benchtime 1x -timeout 15m
+
 overhead: ## what the wire proxy and a cluster's start cost
 	$(GO) test ./harness/wire ./harness/topology -run '^$$' -bench . -timeout 10m
 
@@ -43,4 +50,4 @@ build: ## bin/osc and bin/rowproof
 clean: ## remove built programs and stored runs
 	rm -rf bin reports/out
 
-.PHONY: help prove test stress load bench kills overhead fuzz lint build clean
+.PHONY: help prove test stress load bench kills soak memory overhead fuzz lint build clean

@@ -124,7 +124,7 @@ func launch(t *testing.T, ctx context.Context, s subject.Subject, addr string) *
 }
 
 // launchTarget starts a subject on a target at this address.
-func launchTarget(t *testing.T, ctx context.Context, s subject.Subject, addr string, target subject.Target) *subject.Process {
+func launchTarget(t testing.TB, ctx context.Context, s subject.Subject, addr string, target subject.Target) *subject.Process {
 	t.Helper()
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {

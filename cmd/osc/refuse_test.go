@@ -194,7 +194,7 @@ func TestRefuseWithoutServer(t *testing.T) {
 	checkRefusal(t, &topology.Server{Addr: address}, args, "", engine.Refused, "connection refused")
 }
 
-func start(t *testing.T, spec topology.Spec) *topology.Server {
+func start(t testing.TB, spec topology.Spec) *topology.Server {
 	t.Helper()
 	cluster, err := topology.Start(t.Context(), spec)
 	if err != nil {
@@ -261,7 +261,7 @@ func state(t *testing.T, db *sql.DB) string {
 	return text
 }
 
-func execute(t *testing.T, db *sql.DB, statements ...string) {
+func execute(t testing.TB, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
 		if _, err := db.ExecContext(context.Background(), s); err != nil {

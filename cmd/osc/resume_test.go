@@ -302,7 +302,7 @@ type bench struct {
 	copies  *wire.Gate // of the run that was held last: sees each chunk
 }
 
-func newBench(t *testing.T, spec topology.Spec) *bench {
+func newBench(t testing.TB, spec topology.Spec) *bench {
 	t.Helper()
 	root, err := subject.ModuleRoot()
 	if err != nil {
@@ -347,7 +347,7 @@ func (b *bench) expect(t *testing.T, ctx context.Context, want string) {
 
 // begin starts osc. Without another --chunk-size, each row is a chunk, so
 // that there are moments between them.
-func (b *bench) begin(t *testing.T, ctx context.Context, addr string, flags ...string) *subject.Process {
+func (b *bench) begin(t testing.TB, ctx context.Context, addr string, flags ...string) *subject.Process {
 	t.Helper()
 	return launchTarget(t, ctx, b.subject, addr, subject.Target{
 		Schema: topology.Database, Table: b.table, Alter: b.alter, Verify: true, Extra: append([]string{"--chunk-size=1"}, flags...),

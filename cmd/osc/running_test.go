@@ -63,7 +63,7 @@ func begin(t *testing.T, server *topology.Server, flags ...string) *running {
 }
 
 // ctl sends a command by osc ctl.
-func (r *running) ctl(t *testing.T, words ...string) (engine.Outcome, string) {
+func (r *running) ctl(t testing.TB, words ...string) (engine.Outcome, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	outcome := run(t.Context(), append([]string{"ctl", "--socket=" + r.socket}, words...), &stdout, &stderr)
@@ -71,7 +71,7 @@ func (r *running) ctl(t *testing.T, words ...string) (engine.Outcome, string) {
 }
 
 // until waits until the status says something.
-func (r *running) until(t *testing.T, says string) string {
+func (r *running) until(t testing.TB, says string) string {
 	t.Helper()
 	var text string
 	wait(t, "the status to say "+says, func() bool {
@@ -95,7 +95,7 @@ func (r *running) ends(t *testing.T, want engine.Outcome) {
 }
 
 // wait polls what can't be waited for otherwise.
-func wait(t *testing.T, what string, done func() bool) {
+func wait(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
