@@ -19,11 +19,14 @@ import (
 
 // Cluster is a source and its replicas.
 type Cluster struct {
-	spec     Spec
-	engine   *engine
+	spec   Spec
+	engine *engine
+	links  map[string]*Link
+
+	mu       sync.Mutex // Promote changes these
 	source   *Server
 	replicas []*Server
-	links    map[string]*Link
+	fenced   []*Server // were the source once
 }
 
 // Start starts a cluster and waits until it is whole: every server answers,
@@ -127,13 +130,23 @@ func (c *Cluster) connect(ctx context.Context, r *Server) (dial string, err erro
 func (c *Cluster) Spec() Spec { return c.spec }
 
 // Source returns the source.
-func (c *Cluster) Source() *Server { return c.source }
+func (c *Cluster) Source() *Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.source
+}
 
 // Replicas returns the replicas in order of their names.
-func (c *Cluster) Replicas() []*Server { return c.replicas }
+func (c *Cluster) Replicas() []*Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.replicas
+}
 
 // Servers returns the source and then the replicas.
 func (c *Cluster) Servers() []*Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var all []*Server
 	if c.source != nil {
 		all = append(all, c.source)
@@ -147,7 +160,7 @@ func (c *Cluster) Link(replica string) *Link { return c.links[replica] }
 
 // Close ends the servers at once, whatever they wait for, and the links.
 func (c *Cluster) Close() error {
-	servers := c.Servers()
+	servers := append(c.Servers(), c.fenced...)
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
 	for n, s := range servers {

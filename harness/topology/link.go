@@ -21,8 +21,7 @@ import (
 // toxiproxy: toxiproxy's own proxy neither waits for its goroutines nor ends
 // all of them when one side goes away while the other still sends.
 type Link struct {
-	Addr     string // where clients connect
-	Upstream string // where the link connects to
+	Addr string // where clients connect
 
 	listener net.Listener
 	server   *toxiproxy.ApiServer // never listens: toxiproxy asks it for metrics
@@ -30,12 +29,13 @@ type Link struct {
 	dial     context.CancelFunc // ends dialling
 	wg       sync.WaitGroup     // the accept loop, and two directions for each pair
 
-	mu     sync.Mutex
-	down   bool
-	closed bool
-	limit  int64 // bytes of a direction; 0: none
-	serial int
-	pairs  map[*pair]bool
+	mu       sync.Mutex
+	upstream string // where the link connects to
+	down     bool
+	closed   bool
+	limit    int64 // bytes of a direction; 0: none
+	serial   int
+	pairs    map[*pair]bool
 }
 
 // Toxic is one fault on a link; the types and their attributes are
@@ -67,7 +67,7 @@ func newLink(host, upstream string) (*Link, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &Link{
 		Addr:     listener.Addr().String(),
-		Upstream: upstream,
+		upstream: upstream,
 		listener: listener,
 		server:   server,
 		toxics:   proxy.Toxics,
@@ -162,6 +162,21 @@ func (l *Link) Reset() {
 	}
 }
 
+// Redirect leads the link to another upstream (host:port). It breaks all
+// connections, so that none still leads to the old one.
+func (l *Link) Redirect(upstream string) {
+	l.mu.Lock()
+	l.upstream = upstream
+	l.mu.Unlock()
+	l.Reset()
+}
+
+func (l *Link) target() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.upstream
+}
+
 // Clear takes every toxic off and ends Down and Limit. Where there was a toxic, it
 // breaks the connections.
 func (l *Link) Clear(ctx context.Context) {
@@ -202,7 +217,8 @@ func (l *Link) accept(ctx context.Context) {
 // join connects client to the upstream and hands both to toxiproxy.
 func (l *Link) join(ctx context.Context, client *net.TCPConn) {
 	var dialer net.Dialer
-	upstream, err := dialer.DialContext(ctx, "tcp", l.Upstream)
+	addr := l.target()
+	upstream, err := dialer.DialContext(ctx, "tcp", addr)
 	if err != nil {
 		client.Close() // what a client sees when the server is not there
 		return
@@ -211,7 +227,7 @@ func (l *Link) join(ctx context.Context, client *net.TCPConn) {
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.down || l.closed {
+	if l.down || l.closed || l.upstream != addr {
 		p.reset()
 		return
 	}

@@ -48,6 +48,9 @@ func (s *Server) state(ctx context.Context) (state, error) {
 // reset brings a cluster back to the state in which it was started. An error
 // means that it can't: the cluster is then to be closed.
 func (c *Cluster) reset(ctx context.Context) error {
+	if len(c.fenced) > 0 {
+		return fmt.Errorf("reset cluster: %s was lost, and %s is the source", c.fenced[0].Name, c.source.Name)
+	}
 	for _, link := range c.links {
 		link.Clear(ctx)
 	}

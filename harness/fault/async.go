@@ -1,0 +1,72 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rowproof/harness/history"
+)
+
+// FallBackToAsync lets the source give up waiting for ACKs: none comes any
+// more (the IO threads stop) and the timeout is a millisecond. From then on
+// writes commit at once, and reach no replica. End brings both back and
+// returns once the source waits for ACKs again.
+//
+// No write may be waiting for its ACK already: it would go on under the old
+// timeout, and all others behind it.
+func FallBackToAsync() Action {
+	name := "let semi-sync fall back to async"
+	return lasting(name, func(ctx context.Context, s *Site) (func(context.Context) error, error) {
+		if !s.Cluster.Spec().SemiSync {
+			return nil, errors.New("the cluster has no semi-sync: set Spec.SemiSync")
+		}
+		source := s.Cluster.Source()
+		var timeout int64 // milliseconds
+		if err := source.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.rpl_semi_sync_source_timeout").Scan(&timeout); err != nil {
+			return nil, fmt.Errorf("read the timeout of semi-sync: %w", err)
+		}
+		threads := StopIO()
+		if err := threads.Do(ctx, s); err != nil {
+			return nil, err
+		}
+		end := func(ctx context.Context) error {
+			if err := setTimeout(ctx, s, timeout); err != nil {
+				return err
+			}
+			if err := StartIO().Do(ctx, s); err != nil {
+				return err
+			}
+			return s.Cluster.SemiSyncAttached(ctx)
+		}
+		if err := s.giveUp(ctx); err != nil {
+			return nil, errors.Join(err, end(context.WithoutCancel(ctx)))
+		}
+		s.Recorder.Mark(history.Mark{Lane: source.Name, Name: history.MarkServer, Text: name, Data: map[string]string{"what": name}})
+		return end, nil
+	})
+}
+
+// giveUp has the source wait for an ACK that doesn't come in time.
+func (s *Site) giveUp(ctx context.Context) error {
+	if err := setTimeout(ctx, s, 1); err != nil {
+		return err
+	}
+	return seen(ctx, "the source has fallen back", func(ctx context.Context) (bool, error) {
+		source := s.Cluster.Source()
+		// It is in the binlog, and nothing but that.
+		if _, err := source.DB.ExecContext(ctx, "FLUSH OPTIMIZER_COSTS"); err != nil {
+			return false, fmt.Errorf("write to the binlog: %w", err)
+		}
+		status, err := source.Status(ctx, "Rpl_semi_sync_source_status")
+		return status == "OFF", err
+	})
+}
+
+func setTimeout(ctx context.Context, s *Site, milliseconds int64) error {
+	_, err := s.Cluster.Source().DB.ExecContext(ctx, "SET GLOBAL rpl_semi_sync_source_timeout = ?", milliseconds)
+	if err != nil {
+		return fmt.Errorf("set the timeout of semi-sync: %w", err)
+	}
+	return nil
+}
