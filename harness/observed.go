@@ -28,7 +28,7 @@ func (r *run) observe(ctx context.Context) error {
 		return err
 	}
 	o.Binlog, err = observe.Binlog(ctx, source.DB, observe.BinlogSource{
-		Server: source.Config(topology.Replicator(), ""), From: r.from,
+		Server: source.Config(topology.Replicator(), ""), From: r.from[source.Name],
 		Schema: topology.Database, Table: r.scenario.Table.Name, Before: r.before, After: after,
 	})
 	if err != nil {

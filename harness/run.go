@@ -40,7 +40,7 @@ type run struct {
 
 	cluster   *topology.Cluster // prepare
 	inventory observe.Inventory
-	from      observe.Position // of the binlog
+	from      map[string]observe.Position // of the binlog of each server: any may be the source in the end
 	before    observe.Definition
 	dirty     bool // the cluster is not worth keeping
 
@@ -174,8 +174,13 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if r.record.Table.Initial, err = r.initial(ctx); err != nil {
 		return err
 	}
-	r.from, err = observe.BinlogEnd(ctx, source.DB)
-	return err
+	r.from = make(map[string]observe.Position)
+	for _, server := range r.cluster.Servers() {
+		if r.from[server.Name], err = observe.BinlogEnd(ctx, server.DB); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // smallTable is up to how many rows a record holds a table whole.
@@ -251,6 +256,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	command = command.In(r.scenario.Zone)
 	site.StartSecond = func(context.Context) (fault.Subject, error) { return r.startSecond(ctx, command) }
 	load, err := r.load().Start(ctx, site.App, r.recorder)
 	if err != nil {
@@ -288,7 +294,11 @@ func (r *run) await(ctx context.Context, command subject.Command, site *fault.Si
 		return err
 	}
 	site.Started(process)
-	r.recorder.Mark(history.Mark{Lane: "subject", Name: history.MarkSubjectStart, Text: strings.Join(command.Argv, " ")})
+	started := history.Mark{Lane: "subject", Name: history.MarkSubjectStart, Text: strings.Join(command.Argv, " ")}
+	if r.scenario.Zone != "" {
+		started.Data = map[string]string{"zone": r.scenario.Zone}
+	}
+	r.recorder.Mark(started)
 	// The process is killed when ctx ends; its end is then awaited too.
 	result, err := process.Wait(context.WithoutCancel(ctx))
 	if err != nil {

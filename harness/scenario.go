@@ -21,6 +21,7 @@ type Scenario struct {
 	Alter   string        // the text after ALTER TABLE t
 	Load    workload.Load // writers beside the faults; a reader always runs
 	Limit   time.Duration // how long one run may take; 0 means 2 minutes
+	Zone    string        // time zone of the subject's host, as "Asia/Kathmandu"; "" is this one's
 
 	Faults fault.Plan
 
@@ -59,6 +60,9 @@ func (s Scenario) validate() error {
 		return fmt.Errorf("scenario %s: Expect and Guards must be given", s.ID)
 	case s.Control == "":
 		return fmt.Errorf("scenario %s: Control is empty: nothing shows that it can fail", s.ID)
+	}
+	if _, err := time.LoadLocation(s.Zone); err != nil {
+		return fmt.Errorf("scenario %s: Zone is %q: %w", s.ID, s.Zone, err)
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ import (
 func FallBackToAsync() Action {
 	name := "let semi-sync fall back to async"
 	return lasting(name, func(ctx context.Context, s *Site) (func(context.Context) error, error) {
+		ctx, cancel := settle(ctx)
+		defer cancel()
 		if !s.Cluster.Spec().SemiSync {
 			return nil, errors.New("the cluster has no semi-sync: set Spec.SemiSync")
 		}

@@ -6,11 +6,12 @@ import (
 	"rowproof/harness/topology"
 )
 
-// FullDisk takes all that is free of the disk of the servers' data: small
-// writes still pass as long as they need no new page of it, others fail or
-// wait. End frees it. A server that waits looks again once a minute only.
+// FullDisk takes all that is free of the disk of the servers' data: a table
+// that has to grow is full (error 1114), and a transaction that the binlog has
+// no room for waits in the server. End frees the disk. What waits goes on
+// within a minute of it: mysqld looks no more often.
 //
-// The disk is memory of the machine: set Spec.DataMegabytes to a small size.
+// The disk is memory of the machine: give Spec.DataMegabytes a small size.
 func FullDisk(side Side) Action {
 	return side.during("fill the disk of the "+string(side), fillDisk, "free the disk of the "+string(side), freeDisk)
 }

@@ -15,6 +15,8 @@ import (
 func Failover() Action {
 	name := "fail over to the replica"
 	return Action{Name: name, Do: func(ctx context.Context, s *Site) error {
+		ctx, cancel := settle(ctx)
+		defer cancel()
 		replicas := s.Cluster.Replicas()
 		if len(replicas) == 0 {
 			return errors.New("the cluster has no replica")

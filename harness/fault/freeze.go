@@ -47,7 +47,7 @@ func Freeze(which Sessions) Action {
 	})
 }
 
-func (one session) freeze(ctx context.Context) (*freeze.Thread, error) {
+func (one sessionOn) freeze(ctx context.Context) (*freeze.Thread, error) {
 	var inside int
 	query := "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = ?"
 	if err := one.server.DB.QueryRowContext(ctx, query, one.id).Scan(&inside); err != nil {

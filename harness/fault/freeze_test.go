@@ -2,10 +2,12 @@ package fault_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
 	"rowproof/harness/fault"
+	"rowproof/harness/freeze"
 	"rowproof/harness/history"
 	"rowproof/harness/topology"
 	"rowproof/harness/workload"
@@ -122,16 +124,54 @@ func TestFreeze(t *testing.T) {
 		r.eventually(t, "the write is visible", func() bool { return r.count(t, 1001) == 1 })
 	})
 
+	t.Run("OK/ServerWorksAfterTheWatchdog", func(t *testing.T) {
+		r := newRig(t, semiSync, false)
+		w := early(r)
+		r.do(t, fault.StopIO(), fault.WriteUnacked(w))
+		source := r.Cluster.Source()
+		inside, err := strconv.Atoi(text(t, source.DB, `SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_INFO = ?`, w.SQL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := source.PID(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := freeze.HostThread(pid, inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		thread, err := freeze.Freeze(t.Context(), id, 500*time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.do(t, fault.StartIO())
+		<-thread.Done()
+		r.do(t, fault.Write(late(r)))
+		if got := r.count(t, 1000) + r.count(t, 1001); got != 2 {
+			t.Errorf("visible rows 1000 and 1001: got %d, want 2", got)
+		}
+	})
+
+	t.Run("OK/ServerIsKilledMeanwhile", func(t *testing.T) {
+		r := newRig(t, semiSync, true)
+		park(t, r)
+		r.do(t, fault.KillServer(fault.Source), fault.End("kill the source"), fault.End("freeze"))
+		if got := r.count(t, 1000); got != 1 { // its own binlog brings it back
+			t.Errorf("visible rows 1000: got %d, want 1", got)
+		}
+	})
+
 	t.Run("ErrNoSuchSession", func(t *testing.T) {
 		r := newRig(t, semiSync, false)
-		if err := r.try(t, fault.Freeze(fault.Writing(late(r)))); err == nil {
+		if err := r.try(fault.Freeze(fault.Writing(late(r)))); err == nil {
 			t.Error("got no error")
 		}
 	})
 
 	t.Run("ErrNoPerformanceSchema", func(t *testing.T) {
 		r := newRig(t, plain, false)
-		if err := r.try(t, fault.Freeze(fault.ApplicationSessions())); err == nil {
+		if err := r.try(fault.Freeze(fault.ApplicationSessions())); err == nil {
 			t.Error("got no error")
 		}
 	})

@@ -35,6 +35,10 @@ func replicaThread(name string, stop, start func(*topology.Server, context.Conte
 	return Replicas.during(name, func(ctx context.Context, replica *topology.Server) error {
 		return stop(replica, ctx)
 	}, strings.Replace(name, "stop", "start", 1), func(ctx context.Context, replica *topology.Server) error {
+		status, err := replica.ReplicaStatus(ctx)
+		if err != nil || len(status) == 0 { // a failover has made it the source
+			return err
+		}
 		return start(replica, ctx)
 	})
 }

@@ -11,16 +11,15 @@ import (
 	"rowproof/harness/wire"
 )
 
-// The server's answers that a kill has to do with.
-const (
-	errNoSuchThread = 1094
-	errInterrupted  = 1317
-)
+// errNoSuchThread is the server's answer to a kill of a session that is gone.
+const errNoSuchThread = 1094
 
 // Kill ends sessions (KILL CONNECTION), and returns once they are gone from
 // the processlist.
 func Kill(which Sessions) Action {
 	return Action{Name: "kill " + which.name, Do: func(ctx context.Context, s *Site) error {
+		ctx, cancel := settle(ctx)
+		defer cancel()
 		sessions, err := which.all(ctx, s)
 		if err != nil {
 			return err
@@ -48,6 +47,8 @@ func Kill(which Sessions) Action {
 // subject with error 1317, which the subject has been sent.
 func KillQuery(which Sessions) Action {
 	return Action{Name: "kill the statement of " + which.name, Do: func(ctx context.Context, s *Site) error {
+		ctx, cancel := settle(ctx)
+		defer cancel()
 		sessions, err := which.all(ctx, s)
 		if err != nil {
 			return err
@@ -63,7 +64,7 @@ func KillQuery(which Sessions) Action {
 
 // interrupt kills until the statement has ended: a kill that comes before the
 // server has begun with it has no effect.
-func (one session) interrupt(ctx context.Context, s *Site) error {
+func (one sessionOn) interrupt(ctx context.Context, s *Site) error {
 	ended := one.answered
 	replies := s.Proxy.Gate(wire.Rule{Name: "the killed statement is answered", Phase: wire.After, Action: wire.Observe})
 	defer replies.Remove()
@@ -91,7 +92,7 @@ func (one session) interrupt(ctx context.Context, s *Site) error {
 
 // answered reports whether the subject's statement has ended with the error
 // of a kill; with anything else, the kill came too late.
-func (one session) answered(_ context.Context, replies *wire.Gate) (bool, error) {
+func (one sessionOn) answered(_ context.Context, replies *wire.Gate) (bool, error) {
 	for {
 		select {
 		case hit := <-replies.Reached():
@@ -111,7 +112,7 @@ func (one session) answered(_ context.Context, replies *wire.Gate) (bool, error)
 }
 
 // kill sends KILL. A session that has ended by itself is no error.
-func (one session) kill(ctx context.Context, what string) error {
+func (one sessionOn) kill(ctx context.Context, what string) error {
 	_, err := one.server.DB.ExecContext(ctx, fmt.Sprintf("KILL %s %d", what, one.id))
 	var answer *mysql.MySQLError
 	if err == nil || errors.As(err, &answer) && answer.Number == errNoSuchThread {
@@ -122,7 +123,7 @@ func (one session) kill(ctx context.Context, what string) error {
 
 // statement returns what the session is in, "" for nothing, and whether it is
 // there at all.
-func (one session) statement(ctx context.Context) (text string, there bool, err error) {
+func (one sessionOn) statement(ctx context.Context) (text string, there bool, err error) {
 	var command string
 	var info sql.NullString
 	err = one.server.DB.QueryRowContext(ctx,

@@ -6,15 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"rowproof/harness/fault"
 	"rowproof/harness/topology"
 )
-
-// try carries out actions as do does, and returns what went wrong.
-func (r *rig) try(t *testing.T, actions ...fault.Action) error {
-	t.Helper()
-	return fault.Plan{fault.First(actions...)}.Arm(t.Context(), r.Site).Stop()
-}
 
 // count returns how many rows of this id a plain read sees on the source.
 func (r *rig) count(t *testing.T, id int) int { return r.countOn(t, r.Cluster.Source(), id) }

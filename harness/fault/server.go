@@ -39,6 +39,8 @@ func (side Side) each(ctx context.Context, s *Site, what string, do func(context
 
 // each leaves out servers that a failover has taken out of the cluster.
 func (s *Site) each(ctx context.Context, servers []*topology.Server, what string, do func(context.Context, *topology.Server) error) error {
+	ctx, cancel := settle(ctx)
+	defer cancel()
 	for _, server := range servers {
 		if !slices.Contains(s.Cluster.Servers(), server) {
 			continue

@@ -15,11 +15,11 @@ import (
 // replication has.
 type Sessions struct {
 	name string
-	find func(context.Context, *Site) ([]session, error)
+	find func(context.Context, *Site) ([]sessionOn, error)
 }
 
-// session is one of them.
-type session struct {
+// sessionOn is one of them, on its server.
+type sessionOn struct {
 	server  *topology.Server
 	id      uint64 // as in SHOW PROCESSLIST
 	subject bool   // it is the subject's
@@ -29,11 +29,11 @@ type session struct {
 // under way, or else, in which it is held before or after the server has done
 // it.
 func Sending(s step.Step) Sessions {
-	return Sessions{"the session that sends " + string(s), func(_ context.Context, site *Site) ([]session, error) {
-		var found []session
+	return Sessions{"the session that sends " + string(s), func(_ context.Context, site *Site) ([]sessionOn, error) {
+		var found []sessionOn
 		for _, c := range site.Proxy.InFlight() {
 			if c.Step == s {
-				found = append(found, session{site.Cluster.Source(), uint64(c.ServerThread), true})
+				found = append(found, sessionOn{site.Cluster.Source(), uint64(c.ServerThread), true})
 			}
 		}
 		if len(found) > 0 {
@@ -49,7 +49,7 @@ func Sending(s step.Step) Sessions {
 				break
 			}
 			id, err := strconv.ParseUint(m.Data["thread"], 10, 64)
-			return []session{{site.Cluster.Source(), id, true}}, err
+			return []sessionOn{{site.Cluster.Source(), id, true}}, err
 		}
 		return nil, nil
 	}}
@@ -82,7 +82,7 @@ func Writing(w workload.Write) Sessions {
 // onSource are the sessions of the source that a condition on the processlist
 // picks.
 func onSource(name string, subject bool, condition string, args ...any) Sessions {
-	return Sessions{name, func(ctx context.Context, site *Site) ([]session, error) {
+	return Sessions{name, func(ctx context.Context, site *Site) ([]sessionOn, error) {
 		query := "SELECT ID FROM information_schema.PROCESSLIST WHERE " + condition
 		return sessionsOf(ctx, site.Cluster.Source(), subject, query, args...)
 	}}
@@ -102,8 +102,8 @@ func Workers() Sessions {
 // onReplicas are the threads of replicas that a condition on the performance
 // schema picks.
 func onReplicas(name, condition string) Sessions {
-	return Sessions{name, func(ctx context.Context, site *Site) ([]session, error) {
-		var all []session
+	return Sessions{name, func(ctx context.Context, site *Site) ([]sessionOn, error) {
+		var all []sessionOn
 		for _, replica := range site.Cluster.Replicas() {
 			if err := needThreads(site); err != nil {
 				return nil, err
@@ -127,15 +127,15 @@ func needThreads(site *Site) error {
 	return nil
 }
 
-func sessionsOf(ctx context.Context, server *topology.Server, subject bool, query string, args ...any) ([]session, error) {
+func sessionsOf(ctx context.Context, server *topology.Server, subject bool, query string, args ...any) ([]sessionOn, error) {
 	rows, err := server.DB.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find sessions of %s: %w", server.Name, err)
 	}
 	defer rows.Close()
-	var found []session
+	var found []sessionOn
 	for rows.Next() {
-		one := session{server: server, subject: subject}
+		one := sessionOn{server: server, subject: subject}
 		if err := rows.Scan(&one.id); err != nil {
 			return nil, fmt.Errorf("find sessions of %s: %w", server.Name, err)
 		}
@@ -145,7 +145,7 @@ func sessionsOf(ctx context.Context, server *topology.Server, subject bool, quer
 }
 
 // all returns the sessions, of which there must be one at least.
-func (w Sessions) all(ctx context.Context, site *Site) ([]session, error) {
+func (w Sessions) all(ctx context.Context, site *Site) ([]sessionOn, error) {
 	found, err := w.find(ctx, site)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("there is no such session")

@@ -18,6 +18,8 @@ func TerminateSubject() Action { return signalled("terminate the subject", sysca
 
 func signalled(name string, signal syscall.Signal) Action {
 	return Action{Name: name, Do: func(ctx context.Context, s *Site) error {
+		ctx, cancel := settle(ctx)
+		defer cancel()
 		subject, err := s.running()
 		if err != nil {
 			return err
@@ -42,6 +44,8 @@ func signalled(name string, signal syscall.Signal) Action {
 // elsewhere it can't be seen that it stands.
 func StopSubject() Action {
 	return lasting("stop the subject", func(ctx context.Context, s *Site) (func(context.Context) error, error) {
+		ctx, cancel := settle(ctx)
+		defer cancel()
 		subject, err := s.running()
 		if err != nil {
 			return nil, err

@@ -144,7 +144,7 @@ const (
 	MarkVisible      = "visible"       // a row became visible to readers: op, key
 	MarkStreamEvent  = "stream-event"  // an event passed to the subject: kind, file, start, pos, gtid, table, change
 	MarkServer       = "server"        // a server or replica thread started or stopped: what
-	MarkSubjectStart = "subject-start" // the child process runs: argv (no secrets)
+	MarkSubjectStart = "subject-start" // the child process runs: zone, if it is not this host's
 	MarkSubjectExit  = "subject-exit"  // it ended: outcome, code, signal
 )
 

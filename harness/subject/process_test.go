@@ -133,6 +133,18 @@ func TestProcess(t *testing.T) {
 	})
 }
 
+func TestCommandIn(t *testing.T) {
+	for zone, want := range map[string]string{"Asia/Kathmandu": "+0545", "Etc/GMT+11": "-1100"} {
+		t.Run("OK/"+zone, func(t *testing.T) {
+			log := filepath.Join(t.TempDir(), "subject.log")
+			run(t, shell("date +%z").In(zone), log)
+			if got := strings.TrimSpace(readFile(t, log)); got != want {
+				t.Errorf("offset that the subject sees: got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
 // A harness that is killed can't clean up, so the kernel must.
 func TestProcessDiesWithHarness(t *testing.T) {
 	fifo := makeFIFO(t)

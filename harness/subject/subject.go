@@ -9,6 +9,7 @@ package subject
 
 import (
 	"context"
+	"slices"
 
 	"rowproof/harness/wire"
 )
@@ -56,6 +57,15 @@ type TableNamer interface {
 	// Tables returns the names of the tables that the subject makes for a
 	// table.
 	Tables(table string) Tables
+}
+
+// In returns the command as on a host whose clock shows the time of this zone:
+// "Asia/Kathmandu". "" leaves the zone of this host.
+func (c Command) In(zone string) Command {
+	if zone != "" {
+		c.Env = append(slices.Clip(c.Env), "TZ="+zone)
+	}
+	return c
 }
 
 // Subject is a schema-migration tool that can be tested.

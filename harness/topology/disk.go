@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,8 +17,11 @@ const filler = "/rowproof/filler"
 // lie in, and returns once nothing more can be written there. How much that
 // is, is in Spec.DataMegabytes; it is memory of the machine.
 func (s *Server) FillDisk(ctx context.Context) error {
-	// The second byte count is what df says is left, in kilobytes.
-	script := "head -c 1T /dev/zero 2>/dev/null >>" + filler + "; df --output=avail -k /rowproof | tail -1"
+	// The data directory is a sparse copy. A page that is written into a hole
+	// must not fail, as it would not on a disk: mysqld can't bear it.
+	const script = `find /rowproof/data -type f -size +0 -exec sh -c 'fallocate -n -l "$(stat -c %s "$1")" "$1"' - {} \;
+head -c 1T /dev/zero 2> /dev/null >> ` + filler + `
+df --output=avail -k /rowproof | tail -1`
 	left, err := s.box.execute(ctx, script)
 	if err == nil && strings.TrimSpace(left) != "0" {
 		err = fmt.Errorf("%s kB are still free", strings.TrimSpace(left))
@@ -30,7 +34,11 @@ func (s *Server) FillDisk(ctx context.Context) error {
 
 // FreeDisk ends FillDisk.
 func (s *Server) FreeDisk(ctx context.Context) error {
-	if _, err := s.box.execute(ctx, "rm "+filler); err != nil {
+	left, err := s.box.execute(ctx, "rm "+filler+" && df --output=avail -k /rowproof | tail -1")
+	if err == nil && strings.TrimSpace(left) == "0" {
+		err = errors.New("it is full of other things")
+	}
+	if err != nil {
 		return fmt.Errorf("free the disk of %s: %w", s.Name, err)
 	}
 	return nil

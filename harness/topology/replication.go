@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -67,6 +68,10 @@ func (s *Server) thread(ctx context.Context, statement, column, want string) err
 	}
 	return poll(ctx, fmt.Sprintf("%s of %s to be %s", column, s.Name, want), func() (bool, error) {
 		status, err := s.ReplicaStatus(ctx)
+		if err == nil && want == "Yes" && status[column] == "No" {
+			// It has begun, and given up; what it still tries is "Connecting".
+			err = errors.New(cmp.Or(status["Last_IO_Error"], status["Last_SQL_Error"], "it ended"))
+		}
 		return status[column] == want, err
 	})
 }

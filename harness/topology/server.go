@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/big"
@@ -301,7 +302,10 @@ func (s *Server) bootError(ctx context.Context, state boxState) error {
 func (s *Server) close() error {
 	err := s.box.discard()
 	if s.DB != nil {
-		err = errors.Join(err, s.DB.Close())
+		// A connection that saw the server go says goodbye in vain.
+		if lost := s.DB.Close(); !errors.Is(lost, driver.ErrBadConn) {
+			err = errors.Join(err, lost)
+		}
 	}
 	return err
 }
