@@ -39,7 +39,7 @@ func FallBackToAsync() Action {
 			if err := StartIO().Do(ctx, s); err != nil {
 				return err
 			}
-			return s.Cluster.SemiSyncAttached(ctx)
+			return seen(ctx, "the source waits for ACKs again", s.waitsForACKs)
 		}
 		if err := s.giveUp(ctx); err != nil {
 			return nil, errors.Join(err, end(context.WithoutCancel(ctx)))
@@ -63,6 +63,22 @@ func (s *Site) giveUp(ctx context.Context) error {
 		status, err := source.Status(ctx, "Rpl_semi_sync_source_status")
 		return status == "OFF", err
 	})
+}
+
+// waitsForACKs reports whether the source does. It fails if a replica can't
+// read on, so that there will be none.
+func (s *Site) waitsForACKs(ctx context.Context) (bool, error) {
+	for _, replica := range s.Cluster.Replicas() {
+		status, err := replica.ReplicaStatus(ctx)
+		if err != nil {
+			return false, err
+		}
+		if status["Replica_IO_Running"] == "No" {
+			return false, fmt.Errorf("the IO thread of %s has ended: %s", replica.Name, status["Last_IO_Error"])
+		}
+	}
+	status, err := s.Cluster.Source().Status(ctx, "Rpl_semi_sync_source_status")
+	return status == "ON", err
 }
 
 func setTimeout(ctx context.Context, s *Site, milliseconds int64) error {
