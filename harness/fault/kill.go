@@ -100,7 +100,7 @@ func (one sessionOn) answered(_ context.Context, replies *wire.Gate) (bool, erro
 			case uint64(hit.Command.ServerThread) != one.id:
 				continue
 			case hit.Reply.Err == nil:
-				return false, errors.New("it was done before it could be killed")
+				return false, errors.New("it was done before the kill, or in spite of it")
 			case hit.Reply.Err.Code != errInterrupted:
 				return false, hit.Reply.Err
 			}
