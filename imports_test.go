@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"harness/freeze":        {},
 	"harness/history":       {},
 	"harness/observe":       {"harness/history", "harness/check"},
+	"harness/script":        {"harness", "harness/check", "harness/fault", "harness/history", "harness/step", "harness/subject", "harness/topology", "harness/workload", "fixtures"},
 	"harness/step":          {},
 	"harness/subject":       {"harness/history", "harness/wire"},
 	"harness/topology":      {"fixtures/images"},

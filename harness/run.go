@@ -86,10 +86,10 @@ func (r *run) open() (err error) {
 	r.record = &history.Record{
 		Scenario: s.ID, Subject: v.subject, Verify: v.verify, Control: v.control,
 		Seed: r.suite.newSeed(), Started: r.began, Bug: s.Bug,
-		Expect: v.expect, Guards: string(s.Guards), Planned: s.Faults.Names(),
+		Expect: v.expect, Guards: string(s.Guards), Planned: s.Faults.Names(), Unproven: s.Control == "",
 		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows},
 	}
-	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.ID, v.subject, r.record.Seed)
+	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.argument(), v.subject, r.record.Seed)
 	r.send(history.Event{Kind: history.EventRunStart})
 	return history.Save(r.dir, r.record)
 }

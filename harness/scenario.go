@@ -2,7 +2,9 @@ package harness
 
 import (
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"rowproof/fixtures"
 	"rowproof/harness/check"
@@ -16,6 +18,10 @@ type Scenario struct {
 	ID  string // as users name it: seam-after-sync
 	Bug string // the bug as a user would meet it
 
+	// File is the bug report that the scenario was read from, as its run is
+	// repeated; "" for one in Go.
+	File string
+
 	Cluster topology.Spec
 	Table   fixtures.Table
 	Alter   string        // the text after ALTER TABLE t
@@ -27,7 +33,7 @@ type Scenario struct {
 
 	Expect  string     // the outcome of the migration: Completed, …
 	Guards  check.Kind // the anomaly that the scenario exists for
-	Control string     // the mutant that must show that anomaly
+	Control string     // the mutant that must show that anomaly; a File may lack it
 }
 
 // Outcomes that a scenario can expect.
@@ -46,6 +52,19 @@ func (s Scenario) limit() time.Duration {
 	return 2 * time.Minute
 }
 
+// argument is how a command line names the scenario.
+func (s Scenario) argument() string {
+	if s.File == "" {
+		return s.ID
+	}
+	if strings.ContainsFunc(s.File, func(c rune) bool {
+		return !strings.ContainsRune("-_./", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) {
+		return "'" + strings.ReplaceAll(s.File, "'", `'\''`) + "'"
+	}
+	return s.File
+}
+
 func (s Scenario) validate() error {
 	switch {
 	case s.ID == "":
@@ -58,7 +77,7 @@ func (s Scenario) validate() error {
 		return fmt.Errorf("scenario %s: Alter is empty", s.ID)
 	case s.Expect == "" || s.Guards == "":
 		return fmt.Errorf("scenario %s: Expect and Guards must be given", s.ID)
-	case s.Control == "":
+	case s.Control == "" && s.File == "":
 		return fmt.Errorf("scenario %s: Control is empty: nothing shows that it can fail", s.ID)
 	}
 	if _, err := time.LoadLocation(s.Zone); err != nil {

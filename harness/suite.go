@@ -147,7 +147,10 @@ func (s *Suite) Run(t *testing.T, scenario Scenario) {
 	if err := scenario.validate(); err != nil {
 		t.Fatal(err)
 	}
-	control := "mutant:" + scenario.Control
+	control := ""
+	if scenario.Control != "" {
+		control = "mutant:" + scenario.Control
+	}
 	if s.list {
 		s.events.Send(history.Event{
 			Kind: history.EventScenario, Scenario: scenario.ID, Test: t.Name(), Bug: scenario.Bug,
@@ -214,7 +217,9 @@ func (s *Suite) runs(control, expect string) []variant {
 	var list []variant
 	for _, name := range s.wanted {
 		if name == "control" {
-			name = control
+			if name = control; name == "" {
+				continue
+			}
 		}
 		isControl := name == control
 		list = append(list, variant{subject: name, control: isControl, expect: expect})

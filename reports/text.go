@@ -54,11 +54,26 @@ func WriteText(t Terminal, runs []Run) error {
 		writeStory(&b, t, g)
 	}
 	writeCounts(&b, t, runs)
-	fmt.Fprintf(&b, "\n%s\n", summary(t, runs))
+	b.WriteString("\n")
+	for _, scenario := range unproven(runs) {
+		fmt.Fprintf(&b, "%s has no control: nothing proves that it can find its bug.\n", scenario)
+	}
+	fmt.Fprintf(&b, "%s\n", summary(t, runs))
 	if _, err := io.WriteString(t.W, b.String()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
+}
+
+// unproven returns the scenarios that have no control.
+func unproven(runs []Run) []string {
+	var found []string
+	for _, r := range runs {
+		if r.Record.Unproven && !slices.Contains(found, r.Record.Scenario) {
+			found = append(found, r.Record.Scenario)
+		}
+	}
+	return found
 }
 
 // summary is one line: "7 runs: 6 as expected, 1 not".

@@ -17,7 +17,7 @@ import (
 func newListCommand(c console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list [SCENARIO...]",
+		Use:   "list [SCENARIO|FILE.rp...]",
 		Short: "List the scenarios, each with the bug that it is about",
 		Long: `List the scenarios: the anomaly that each one guards against, the control that
 must show it, and the bug in a user's words.`,
@@ -42,6 +42,10 @@ func list(ctx context.Context, c console, patterns []string, asJSON bool) error 
 	if err != nil {
 		return environment(err)
 	}
+	patterns, files, err := openReports(c, root, patterns)
+	if err != nil {
+		return err
+	}
 	tmp, err := os.MkdirTemp("", "rowproof-")
 	if err != nil {
 		return environment(fmt.Errorf("make temporary directory: %w", err))
@@ -51,11 +55,11 @@ func list(ctx context.Context, c console, patterns []string, asJSON bool) error 
 	if err != nil {
 		return err
 	}
-	all, err := s.list(ctx)
+	all, err := s.list(ctx, files)
 	if err != nil {
 		return err
 	}
-	chosen, err := choose(all, patterns)
+	chosen, err := choose(all, patterns, files)
 	if err != nil {
 		return err
 	}

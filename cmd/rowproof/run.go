@@ -52,10 +52,11 @@ type runOptions struct {
 func newRunCommand(c console) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "run [SCENARIO...]",
+		Use:   "run [SCENARIO|FILE.rp...]",
 		Short: "Run scenarios and report their verdicts",
 		Long: `Run scenarios and report their verdicts. SCENARIO is an id or a pattern such as
-'seam-*'; without one, all scenarios run.
+'seam-*'; without one, all scenarios run. FILE.rp is a bug report, which is a
+scenario in a text file; docs/bug-report.md tells how to write one.
 
 Each scenario runs against osc, our engine, with its own verify pass off and
 on, and against the scenario's control, a copy of osc with the bug put back,
@@ -69,6 +70,7 @@ the last run, stay up until Ctrl-C, and the commands to log in are shown.`,
 		Example: `  rowproof run
   rowproof run seam-after-sync copy-split-read-write
   rowproof run 'seam-*' --subject osc --repeat 20 --parallel 4
+  rowproof run docs/examples/seam-after-sync.rp
   rowproof run seam-after-sync --subject mutant:range-read-trusts-attach --seed 7
   rowproof run copy-resurrect --subject osc --keep
   rowproof run --shard 2/8`,
@@ -97,6 +99,13 @@ func run(ctx context.Context, c console, o runOptions) error {
 	if err := o.validate(root); err != nil {
 		return usage(err)
 	}
+	patterns, files, err := openReports(c, root, o.scenarios)
+	if err != nil {
+		return err
+	}
+	if err := o.hasSubject(files); err != nil {
+		return usage(err)
+	}
 	tmp, err := os.MkdirTemp("", "rowproof-")
 	if err != nil {
 		return environment(fmt.Errorf("make temporary directory: %w", err))
@@ -110,11 +119,11 @@ func run(ctx context.Context, c console, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.list(ctx)
+	all, err := s.list(ctx, files)
 	if err != nil {
 		return err
 	}
-	chosen, err := choose(all, o.scenarios)
+	chosen, err := choose(all, patterns, files)
 	if err != nil {
 		return err
 	}
@@ -134,7 +143,7 @@ func run(ctx context.Context, c console, o runOptions) error {
 	}
 	var verdict error
 	kept := false
-	ended := s.runAll(ctx, mine, o, suite, func(e history.Event) {
+	ended := s.runAll(ctx, plan{mine, among(files, mine)}, o, suite, func(e history.Event) {
 		if e.Kind != history.EventKept {
 			progress.Show(e)
 			return
@@ -235,8 +244,14 @@ type ending struct {
 	environment string // what it said is missing here
 }
 
+// plan is what one call of the test binary runs.
+type plan struct {
+	chosen []history.Event
+	files  []bugReport
+}
+
 // runAll runs the chosen scenarios and returns when all have ended.
-func (s scenarios) runAll(ctx context.Context, chosen []history.Event, o runOptions, suite string, see func(history.Event)) ending {
+func (s scenarios) runAll(ctx context.Context, p plan, o runOptions, suite string, see func(history.Event)) ending {
 	log, err := os.Create(filepath.Join(suite, logFile))
 	if err != nil {
 		return ending{err: environment(fmt.Errorf("write test log: %w", err))}
@@ -244,8 +259,10 @@ func (s scenarios) runAll(ctx context.Context, chosen []history.Event, o runOpti
 	defer log.Close()
 
 	var tests []string
-	for _, c := range chosen {
-		tests = append(tests, regexp.QuoteMeta(c.Test))
+	for _, c := range p.chosen {
+		// That of a bug report is below the one that runs all of them.
+		top, _, _ := strings.Cut(c.Test, "/")
+		tests = append(tests, regexp.QuoteMeta(top))
 	}
 	args := []string{
 		"-test.run=^(" + strings.Join(tests, "|") + ")$",
@@ -259,6 +276,7 @@ func (s scenarios) runAll(ctx context.Context, chosen []history.Event, o runOpti
 		repeatEnv + "=" + strconv.Itoa(o.repeat),
 		parallelEnv + "=" + strconv.Itoa(o.parallel),
 		keepEnv + "=" + map[bool]string{true: "1", false: ""}[o.keep],
+		filesVariable(p.files),
 	}
 	var end ending
 	end.err = s.start(ctx, args, env, log, func(e history.Event) {

@@ -108,11 +108,11 @@ func readEvents(r io.Reader, see func(history.Event)) error {
 	}
 }
 
-// list returns every scenario, by its id.
-func (s scenarios) list(ctx context.Context) ([]history.Event, error) {
+// list returns every scenario, and those of bug reports, by its id.
+func (s scenarios) list(ctx context.Context, files []bugReport) ([]history.Event, error) {
 	var found []history.Event
 	var log strings.Builder
-	err := s.start(ctx, []string{"-test.run=."}, []string{listEnv + "=1"}, &log, func(e history.Event) {
+	err := s.start(ctx, []string{"-test.run=."}, []string{listEnv + "=1", filesVariable(files)}, &log, func(e history.Event) {
 		if e.Kind == history.EventScenario {
 			found = append(found, e)
 		}
@@ -130,13 +130,17 @@ func (s scenarios) list(ctx context.Context) ([]history.Event, error) {
 	return found, nil
 }
 
-// choose returns the scenarios whose id matches one of the patterns, or all if
-// there is none. A pattern that matches nothing is wrong usage.
-func choose(all []history.Event, patterns []string) ([]history.Event, error) {
-	if len(patterns) == 0 {
+// choose returns the scenarios whose id matches one of the patterns and those
+// of the bug reports, or all if neither is given. A pattern that matches
+// nothing is wrong usage.
+func choose(all []history.Event, patterns []string, files []bugReport) ([]history.Event, error) {
+	if len(patterns)+len(files) == 0 {
 		return all, nil
 	}
 	chosen := make([]bool, len(all))
+	for i, s := range all {
+		chosen[i] = slices.ContainsFunc(files, func(f bugReport) bool { return f.id == s.Scenario })
+	}
 	for _, pattern := range patterns {
 		matched := false
 		for i, s := range all {

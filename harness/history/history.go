@@ -22,11 +22,16 @@ type Record struct {
 	Seed     uint64    `json:"seed"`     // the source of all randomness of the run
 	Started  time.Time `json:"started"`  // wall clock; every other time is relative to it
 
-	Bug     string   `json:"bug"`    // the bug in a user's words: the scenario's comment
-	Repeat  string   `json:"repeat"` // the one command that repeats this run
-	Table   Table    `json:"table"`  // what is migrated
-	Expect  string   `json:"expect"` // the outcome that the scenario asks for
-	Guards  string   `json:"guards"` // the anomaly that the scenario exists for
+	Bug    string `json:"bug"`    // the bug in a user's words: the scenario's comment
+	Repeat string `json:"repeat"` // the one command that repeats this run
+	Table  Table  `json:"table"`  // what is migrated
+	Expect string `json:"expect"` // the outcome that the scenario asks for
+	Guards string `json:"guards"` // the anomaly that the scenario exists for
+
+	// Unproven says that the scenario has no control: nothing shows that it
+	// can find its bug.
+	Unproven bool `json:"unproven,omitempty"`
+
 	Servers []Server `json:"servers"`
 
 	Planned  []string     `json:"planned"` // names of the faults that must fire

@@ -29,3 +29,11 @@ const (
 	Unlock    Step = "unlock"     // lets writers in again
 	Cleanup   Step = "cleanup"    // drops what the tool made for itself
 )
+
+// All returns every step, in the order in which a migration passes them.
+func All() []Step {
+	return []Step{
+		Preflight, Shadow, Attach, Dump, Sentinel, RangeRead, CopyNext, CopyRead, CopyWrite, Apply,
+		Index, Verify, Lock, Drain, Rename, Unlock, Cleanup,
+	}
+}

@@ -73,10 +73,10 @@ func (l Load) Validate() error {
 		return fmt.Errorf("Load.Rate is %d, want 0 or more", l.Rate)
 	case l.Mix.Insert < 0 || l.Mix.Update < 0 || l.Mix.Delete < 0 || l.Mix.Move < 0 || l.Mix.Transaction < 0 || l.Mix.Add < 0:
 		return fmt.Errorf("Load.Mix has a negative weight: %+v", l.Mix)
-	case l.Writers+l.Readers > 0 && len(l.Table.Key) != 1:
-		return fmt.Errorf("Load.Table %q has %d key columns, want 1", l.Table.Name, len(l.Table.Key))
-	case l.Writers > 0 && len(l.Table.Columns) == 0:
-		return fmt.Errorf("Load.Table %q names no column to write", l.Table.Name)
+	case l.Writers > 0:
+		if err := l.Table.Writable(); err != nil {
+			return fmt.Errorf("Load.Table: %w", err)
+		}
 	}
 	return nil
 }
@@ -109,21 +109,25 @@ type plan struct {
 
 func newPlan(l Load) plan {
 	p := plan{owned: make([][]int64, l.Writers), firstNew: l.Table.Rows + 1}
+	rows := l.Table.Rows
+	if len(l.Table.Key) != 1 {
+		return p // a reader still sees whether the table is there
+	}
 	for _, c := range l.Table.Columns {
 		if c.Kind == fixtures.Integer && p.counter == "" {
 			p.counter = c.Name
 		}
 	}
-	rows := l.Table.Rows
 	if rows == 0 {
 		return p
 	}
+	at := func(n int64) history.Key { return history.Key(l.Table.KeyAt(n)) }
 	next := int64(1)
 	take := func() history.Key { // the next row that is the load's; "" after the last
 		for ; next <= rows; next++ {
-			if !slices.Contains(l.Leave, key(next)) {
+			if !slices.Contains(l.Leave, at(next)) {
 				next++
-				return key(next - 1)
+				return at(next - 1)
 			}
 		}
 		return ""
@@ -141,20 +145,30 @@ func newPlan(l Load) plan {
 	if l.Writers == 0 {
 		return p
 	}
+	for _, k := range l.Table.Keys {
+		p.firstNew = max(p.firstNew, number(history.Key(k))+1)
+	}
 	// Spread over the whole table, so that writes fall before, into and
 	// behind what is being copied.
 	left := rows - next + 1
 	n := min(left, int64(l.Writers*perWriter))
 	for i := range n {
 		w := int(i) % l.Writers
-		if id := next + i*left/n; !slices.Contains(l.Leave, key(id)) {
-			p.owned[w] = append(p.owned[w], id)
+		if k := at(next + i*left/n); !slices.Contains(l.Leave, k) {
+			p.owned[w] = append(p.owned[w], number(k))
 		}
 	}
 	return p
 }
 
 func key(id int64) history.Key { return history.Key(strconv.FormatInt(id, 10)) }
+
+// number is the key of a table that writers can write: Validate has seen to
+// it that it is an integer.
+func number(k history.Key) int64 {
+	n, _ := strconv.ParseInt(string(k), 10, 64)
+	return n
+}
 
 // Summary counts what a load did.
 type Summary struct {

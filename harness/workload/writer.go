@@ -215,6 +215,9 @@ func (w *writer) pick() (int64, bool) {
 }
 
 func (w *writer) fresh() int64 {
+	for slices.Contains(w.load.Leave, key(w.next)) {
+		w.next += int64(w.load.Writers)
+	}
 	id := w.next
 	w.next += int64(w.load.Writers)
 	return id

@@ -1,0 +1,170 @@
+package script
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"rowproof/harness"
+	"rowproof/harness/fault"
+	"rowproof/harness/step"
+	"rowproof/harness/workload"
+)
+
+// argument is one argument of a constructor, as a value and as Go source.
+type argument struct {
+	value reflect.Value
+	code  string
+	uses  []string // packages that the code names
+}
+
+var (
+	stepType     = reflect.TypeFor[step.Step]()
+	writeType    = reflect.TypeFor[workload.Write]()
+	durationType = reflect.TypeFor[time.Duration]()
+	actionType   = reflect.TypeFor[fault.Action]()
+)
+
+// arguments reads the attributes of a block as the parameters of its
+// constructor.
+func (r *reader) arguments(c constructor, content *hcl.BodyContent, s harness.Scenario) []argument {
+	var all []argument
+	t := reflect.TypeOf(c.fn)
+	first := 0
+	if c.labelled() {
+		first = 1
+	}
+	for i, name := range c.params {
+		variadic := t.IsVariadic() && first+i == t.NumIn()-1
+		a := content.Attributes[name]
+		if a == nil {
+			if !variadic || t.In(first+i).Elem() == writeType {
+				r.problem(content.MissingItemRange.Start, "%s is missing: want %s", name, wanted(t.In(first+i)))
+			}
+			continue
+		}
+		if !variadic {
+			all = append(all, r.argument(t.In(first+i), a.Expr, s)...)
+			continue
+		}
+		for _, e := range elements(a.Expr) {
+			all = append(all, r.argument(t.In(first+i).Elem(), e, s)...)
+		}
+	}
+	return all
+}
+
+// wanted names what a parameter takes.
+func wanted(t reflect.Type) string {
+	switch {
+	case t == writeType || t.Kind() == reflect.Slice && t.Elem() == writeType:
+		return "INSERT, UPDATE or DELETE in quotes, or several in [ ]"
+	case t == stepType || t.Kind() == reflect.Slice && t.Elem() == stepType:
+		return "a step in quotes, or several in [ ]"
+	case t == durationType:
+		return `a time such as "200ms" or "5s"`
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	}
+	return "a text in quotes"
+}
+
+// argument reads one expression as a value of type t: none if it is wrong.
+// An SQL text with several writes gives several.
+func (r *reader) argument(t reflect.Type, e hcl.Expression, s harness.Scenario) []argument {
+	a := &hcl.Attribute{Name: "the value", Expr: e, Range: e.Range()}
+	before := len(r.problems)
+	var arg argument
+	switch {
+	case t == writeType:
+		return r.writes(a, s)
+	case t == stepType:
+		arg, _ = r.step(e.Range().Start, r.text(a))
+	case t == durationType:
+		d := r.duration(a)
+		arg = argument{reflect.ValueOf(d), durationCode(d), []string{"time"}}
+	case t.Kind() == reflect.String:
+		arg = plain(r.text(a))
+	case t.Kind() == reflect.Bool:
+		arg = plain(r.flag(a))
+	case t.Kind() == reflect.Int:
+		arg = plain(r.number(a))
+	default:
+		panic(fmt.Sprintf("script: no way to write a %v in a file", t)) // the catalogue's test finds it
+	}
+	if len(r.problems) > before {
+		return nil
+	}
+	return []argument{arg}
+}
+
+// writes reads SQL as writes of the application.
+func (r *reader) writes(a *hcl.Attribute, s harness.Scenario) []argument {
+	var all []argument
+	for _, in := range r.sqlTexts(a) {
+		pieces := r.statements(in)
+		if len(pieces) == 0 {
+			r.problem(in.start, "the text holds no statement")
+		}
+		for _, p := range pieces {
+			w, err := workload.Statement(s.Table, p.text)
+			if err != nil {
+				r.sql(in, p.offset, err)
+				continue
+			}
+			for _, c := range w.Changes {
+				r.changes = append(r.changes, placedChange{c, in.at(p.offset)})
+			}
+			all = append(all, argument{
+				value: reflect.ValueOf(w), code: "\nworkload.MustStatement(table, " + quote(p.text) + ")",
+				uses: []string{"rowproof/harness/workload"},
+			})
+		}
+	}
+	return all
+}
+
+// step reads a step's name.
+func (r *reader) step(at hcl.Pos, name string) (argument, bool) {
+	var names []string
+	for _, s := range step.All() {
+		names = append(names, string(s))
+	}
+	if !r.known(at, "the step", name, names) {
+		return argument{}, false
+	}
+	return argument{reflect.ValueOf(step.Step(name)), "step." + camel(name), []string{"rowproof/harness/step"}}, true
+}
+
+// plain is a value that Go writes as fmt does.
+func plain(v any) argument {
+	return argument{value: reflect.ValueOf(v), code: fmt.Sprintf("%#v", v)}
+}
+
+// camel writes a name as Go does: range-read is RangeRead.
+func camel(name string) string {
+	var b strings.Builder
+	for part := range strings.FieldsFuncSeq(name, func(c rune) bool { return c == '-' || c == '_' || c == ' ' }) {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}
+
+func durationCode(d time.Duration) string {
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{time.Hour, "Hour"}, {time.Minute, "Minute"}, {time.Second, "Second"}, {time.Millisecond, "Millisecond"}, {time.Microsecond, "Microsecond"}} {
+		if d%unit.of == 0 {
+			return fmt.Sprintf("%d * time.%s", d/unit.of, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d * time.Nanosecond", d)
+}
