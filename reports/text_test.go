@@ -22,6 +22,20 @@ func TestWriteText(t *testing.T) {
 			filepath.Join(suite, "seam-after-sync", "mutant-range-read-trusts-attach"))))
 	})
 
+	t.Run("OK/NoControl", func(t *testing.T) {
+		runs := load(t, suite)
+		const want = " has no control: nothing proves that it can find its bug.\n"
+		if got := plainText(t, runs); strings.Contains(string(got), want) {
+			t.Errorf("got %q of scenarios that have controls", want)
+		}
+		for _, r := range runs {
+			r.Record.Unproven = r.Record.Scenario == "seam-after-sync"
+		}
+		if got := plainText(t, runs); strings.Count(string(got), "seam-after-sync"+want) != 1 {
+			t.Errorf("got %q, want once %q", got, want)
+		}
+	})
+
 	// A control that is Invalid is good news, a control that is Valid is not.
 	t.Run("OK/ColourIsByExpectation", func(t *testing.T) {
 		text.EnableColors() // whatever the environment says

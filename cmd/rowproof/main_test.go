@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(selfEnv) != "" {
 		main()
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
 
 // result is what a command line did.
@@ -52,7 +52,7 @@ func rowproofHere(t *testing.T, args ...string) result {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"judge", "--help"}, {"report", "--help"}, {"doctor", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"judge", "--help"}, {"report", "--help"}, {"doctor", "--help"}, {"generate", "--help"}} {
 		t.Run("OK/"+strings.Join(args, " "), func(t *testing.T) {
 			got := rowproofHere(t, args...)
 			if got.status != exitExpected || !strings.Contains(got.out, "Examples:") {

@@ -84,7 +84,7 @@ func (r *reader) moment(c constructor, block *hcl.Block, s harness.Scenario, l *
 			inner = append(inner, argument{value: reflect.ValueOf(a.action), code: "\n" + a.code, uses: a.uses})
 		}
 	}
-	if len(content.Blocks) == 0 {
+	if len(content.Blocks) == 0 && len(r.problems) == before {
 		r.problem(block.DefRange.Start, "nothing happens %s: want one or more actions in the block", block.Type)
 	}
 	if len(r.problems) > before {

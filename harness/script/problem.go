@@ -55,6 +55,11 @@ func (r *reader) diagnose(diagnostics hcl.Diagnostics, expected []string) {
 	for _, d := range diagnostics {
 		text := strings.Join(strings.Fields(strings.TrimSuffix(d.Detail, ".")), " ")
 		switch {
+		case d.Summary == "Missing required argument":
+			name, _, _ := strings.Cut(strings.TrimPrefix(text, "The argument \""), "\"")
+			text = name + " is missing: want " + name + " = …"
+		case strings.HasPrefix(d.Summary, "Missing step for "):
+			text = "the step is missing: want " + strings.TrimPrefix(d.Summary, "Missing step for ") + " \"STEP\" {…}"
 		case d.Summary == "Variables not allowed":
 			text = "want a text in quotes, a number, true or false"
 		case strings.HasPrefix(d.Summary, "Unsupported") && !strings.Contains(text, "Did you mean") && len(expected) > 0:

@@ -51,6 +51,7 @@ func Parse(path string, source []byte, mutants []string) (*Report, error) {
 	file, diagnostics := hclsyntax.ParseConfig(source, path, hcl.InitialPos)
 	r.diagnose(diagnostics, nil)
 	if diagnostics.HasErrors() {
+		r.problems.sort()
 		return nil, r.problems
 	}
 	report := r.report(file.Body)

@@ -127,8 +127,7 @@ func assigned(t fixtures.Table, exprs sqlparser.UpdateExprs) (history.Row, map[s
 			if err != nil {
 				return nil, nil, err
 			}
-			// The name as the table spells it, and that it holds integers.
-			name, _, err := t.Value(column, sqlparser.NewIntLiteral("0"))
+			name, err := t.Counter(column)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -114,6 +114,17 @@ func TestKept(t *testing.T) {
 	write(dir, "removed.json", true)
 }
 
+// TestReports runs the bug reports it is given; a real one would read them.
+func TestReports(t *testing.T) {
+	for path := range strings.FieldsFuncSeq(os.Getenv("ROWPROOF_FILES"), func(c rune) bool { return c == '\n' }) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			for _, subject := range begin(t, filepath.Base(path), "a report.") {
+				run(filepath.Base(path), subject, object{"verdict": "Valid"}, true)
+			}
+		})
+	}
+}
+
 // begin returns the subjects to run, or nil if the scenario is only listed.
 func begin(t *testing.T, id, bug string) []string {
 	if os.Getenv("ROWPROOF_LIST") == "1" {
