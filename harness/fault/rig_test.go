@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		println("close clusters:", err.Error())
 		status = 1
 	}
-	if err := goleak.Find(); err != nil && status == 0 {
+	if err := goleak.Find(goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon")); err != nil && status == 0 {
 		println(err.Error())
 		status = 1
 	}

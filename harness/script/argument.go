@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"rowproof/harness"
 	"rowproof/harness/fault"
+	"rowproof/harness/history"
 	"rowproof/harness/step"
 	"rowproof/harness/workload"
 )
@@ -25,7 +27,9 @@ var (
 	stepType     = reflect.TypeFor[step.Step]()
 	writeType    = reflect.TypeFor[workload.Write]()
 	durationType = reflect.TypeFor[time.Duration]()
-	actionType   = reflect.TypeFor[fault.Action]()
+	roleType     = reflect.TypeFor[fault.Role]()
+	keyType      = reflect.TypeFor[history.Key]()
+	settingsType = reflect.TypeFor[fault.Settings]()
 )
 
 // arguments reads the attributes of a block as the parameters of its
@@ -41,17 +45,22 @@ func (r *reader) arguments(c constructor, content *hcl.BodyContent, s harness.Sc
 		variadic := t.IsVariadic() && first+i == t.NumIn()-1
 		a := content.Attributes[name]
 		if a == nil {
-			if !variadic || t.In(first+i).Elem() == writeType {
+			if !variadic || name != "or_waits_at" {
 				r.problem(content.MissingItemRange.Start, "%s is missing: want %s", name, wanted(t.In(first+i)))
 			}
 			continue
 		}
 		if !variadic {
-			all = append(all, r.argument(t.In(first+i), a.Expr, s)...)
+			args := r.argument(t.In(first+i), a, s)
+			if len(args) > 1 {
+				r.problem(a.Expr.Range().Start, "want one write, got %d", len(args))
+			}
+			all = append(all, args...)
 			continue
 		}
 		for _, e := range elements(a.Expr) {
-			all = append(all, r.argument(t.In(first+i).Elem(), e, s)...)
+			one := &hcl.Attribute{Name: name, Expr: e, Range: e.Range(), NameRange: a.NameRange}
+			all = append(all, r.argument(t.In(first+i).Elem(), one, s)...)
 		}
 	}
 	return all
@@ -59,15 +68,23 @@ func (r *reader) arguments(c constructor, content *hcl.BodyContent, s harness.Sc
 
 // wanted names what a parameter takes.
 func wanted(t reflect.Type) string {
-	switch {
-	case t == writeType || t.Kind() == reflect.Slice && t.Elem() == writeType:
-		return "INSERT, UPDATE or DELETE in quotes, or several in [ ]"
-	case t == stepType || t.Kind() == reflect.Slice && t.Elem() == stepType:
-		return "a step in quotes, or several in [ ]"
-	case t == durationType:
+	switch t {
+	case writeType:
+		return "INSERT, UPDATE or DELETE in quotes"
+	case stepType:
+		return "a step in quotes"
+	case keyType:
+		return "a key in quotes"
+	case durationType:
 		return `a time such as "200ms" or "5s"`
+	case roleType:
+		return "one of: " + strings.Join(roleTexts(), ", ")
+	case settingsType:
+		return "session variables in braces: { sql_log_bin = \"OFF\" }"
 	}
 	switch t.Kind() {
+	case reflect.Slice:
+		return wanted(t.Elem()) + ", or several in [ ]"
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int, reflect.Int64:
@@ -76,20 +93,26 @@ func wanted(t reflect.Type) string {
 	return "a text in quotes"
 }
 
-// argument reads one expression as a value of type t: none if it is wrong.
-// An SQL text with several writes gives several.
-func (r *reader) argument(t reflect.Type, e hcl.Expression, s harness.Scenario) []argument {
-	a := &hcl.Attribute{Name: "the value", Expr: e, Range: e.Range()}
+// argument reads an attribute as a value of type t: none if it is wrong. An SQL
+// text with several writes gives several.
+func (r *reader) argument(t reflect.Type, a *hcl.Attribute, s harness.Scenario) []argument {
 	before := len(r.problems)
 	var arg argument
 	switch {
 	case t == writeType:
 		return r.writes(a, s)
 	case t == stepType:
-		arg, _ = r.step(e.Range().Start, r.text(a))
+		arg, _ = r.step(a.Expr.Range().Start, r.text(a))
 	case t == durationType:
 		d := r.duration(a)
 		arg = argument{reflect.ValueOf(d), durationCode(d), []string{"time"}}
+	case t == roleType:
+		arg, _ = r.role(a)
+	case t == keyType:
+		arg = argument{value: reflect.ValueOf(history.Key(r.text(a)))}
+		arg.code = fmt.Sprintf("%q", arg.value)
+	case t == settingsType:
+		arg = plain(r.settings(a))
 	case t.Kind() == reflect.String:
 		arg = plain(r.text(a))
 	case t.Kind() == reflect.Bool:
@@ -129,6 +152,50 @@ func (r *reader) writes(a *hcl.Attribute, s harness.Scenario) []argument {
 		}
 	}
 	return all
+}
+
+// role is a table of a migration and its name in Go.
+type role struct {
+	fault.Role
+	goName string
+}
+
+func roles() []role {
+	return []role{{fault.Original, "Original"}, {fault.Shadow, "Shadow"}, {fault.Old, "Old"}}
+}
+
+func roleTexts() []string {
+	var texts []string
+	for _, one := range roles() {
+		texts = append(texts, string(one.Role))
+	}
+	return texts
+}
+
+func (r *reader) role(a *hcl.Attribute) (argument, bool) {
+	text := r.oneOf(a, "", roleTexts()...)
+	for _, one := range roles() {
+		if string(one.Role) == text {
+			return argument{value: reflect.ValueOf(one.Role), code: "fault." + one.goName}, true
+		}
+	}
+	return argument{}, false
+}
+
+func (r *reader) settings(a *hcl.Attribute) fault.Settings {
+	settings := fault.Settings{}
+	value, ok := r.value(a.Expr, cty.Map(cty.String), wanted(settingsType))
+	if !ok {
+		return settings
+	}
+	for name, v := range value.AsValueMap() {
+		if v.IsNull() {
+			r.problem(a.Expr.Range().Start, "want %s", wanted(settingsType))
+			continue
+		}
+		settings[name] = v.AsString()
+	}
+	return settings
 }
 
 // step reads a step's name.

@@ -26,6 +26,7 @@ type labels struct {
 }
 
 type ending struct {
+	by    string // the block
 	label string
 	at    hcl.Pos
 }
@@ -45,7 +46,7 @@ func (r *reader) faults(top *hcl.BodyContent, s harness.Scenario) []call {
 	}
 	for _, e := range l.ended {
 		if !slices.Contains(l.given, e.label) {
-			r.problem(e.at, "end: no action that goes on has the label %q", e.label)
+			r.problem(e.at, "%s: no action that goes on has the label %q", e.by, e.label)
 		}
 	}
 	r.checkRows(s.Table)
@@ -115,8 +116,9 @@ func (r *reader) action(c constructor, block *hcl.Block, s harness.Scenario, l *
 	}
 	made := invoke(c.fn, args)
 	made.action = made.result.Interface().(fault.Action)
-	if goName(c.fn) == goName(fault.End) {
-		l.ended = append(l.ended, ending{args[0].value.String(), block.DefRange.Start})
+	// A label that the action does not take for itself is another's.
+	if i := slices.Index(c.params, "label"); i >= 0 && made.action.Label == "" {
+		l.ended = append(l.ended, ending{block.Type, args[i].value.String(), block.DefRange.Start})
 	}
 	as := content.Attributes["as"]
 	switch {

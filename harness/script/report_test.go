@@ -51,6 +51,14 @@ func TestParse(t *testing.T) {
 			"before attach: stop the replica's IO thread",
 			"before attach: write INSERT INTO t VALUES (9, 'a'), which waits for its ACK",
 			"after copy-read #2: write UPDATE t SET name = 'x;y' WHERE id = 5; INSERT INTO t VALUES (1, 'again')",
+			"before copy-write: lock row 1, 5 of the original",
+			"before copy-write: open a transaction: UPDATE t SET name = 'open' WHERE id = 9",
+			"before copy-write: write DELETE FROM t WHERE id = 9 with binlog_row_image=MINIMAL, sql_log_bin=OFF",
+			"before copy-write: wait until the subject waits in apply",
+			"before copy-write: commit: t1",
+			"before copy-write: end: rows",
+			"before copy-write: read row 5",
+			"before copy-write: run FLUSH BINARY LOGS",
 			"once range-read is answered or waits: start the replica's IO thread",
 		}
 		if diff := cmp.Diff(want, got.Faults.Names()); diff != "" {

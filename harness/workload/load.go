@@ -75,7 +75,7 @@ func (l Load) Validate() error {
 		return fmt.Errorf("Load.Mix has a negative weight: %+v", l.Mix)
 	case l.Writers > 0:
 		if err := l.Table.Writable(); err != nil {
-			return fmt.Errorf("Load.Writers: %w", err)
+			return fmt.Errorf("Load.Writers on Load.Table: %w", err)
 		}
 	}
 	return nil

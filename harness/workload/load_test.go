@@ -18,7 +18,10 @@ import (
 // The ledger of a load must explain the table it leaves, on a table that
 // nobody migrates: what the checker finds here would be the load's own fault.
 func TestLoad(t *testing.T) {
-	for _, table := range []fixtures.Table{fixtures.Pair(), fixtures.Empty(), fixtures.Accounts(5000), fixtures.Codes(2000), fixtures.Sbtest(1000)} {
+	sparse := fixtures.MustCreate("CREATE TABLE sparse (k BIGINT NOT NULL, v INT NOT NULL, note VARCHAR(20), PRIMARY KEY (k))",
+		"INSERT INTO sparse VALUES (-7, 1, 'a'), (500, 1, 'b'), (40, 1, 'c')",
+		"INSERT INTO sparse VALUES (41, 1, NULL), (42, 1, NULL), (9000000000, 1, NULL), (43, 1, NULL), (44, 1, NULL)")
+	for _, table := range []fixtures.Table{fixtures.Pair(), fixtures.Empty(), fixtures.Accounts(5000), fixtures.Codes(2000), fixtures.Sbtest(1000), sparse} {
 		t.Run("OK "+table.Name, func(t *testing.T) {
 			cluster, db := start(t, topology.Spec{GTID: true}, table)
 			load := workload.Load{Table: table, Writers: 4, Readers: 2, Seed: 42}
@@ -248,5 +251,30 @@ func until(t *testing.T, done func() bool) {
 		case <-limit.C:
 			t.Fatal("waited for 20 s in vain")
 		}
+	}
+}
+
+// A reader must see a table whose key is no single integer.
+func TestReaderOfAnyKey(t *testing.T) {
+	for _, table := range []fixtures.Table{
+		fixtures.MustCreate("CREATE TABLE named (name VARCHAR(20) PRIMARY KEY, v INT)", "INSERT INTO named VALUES ('it''s', 1), ('b', 2)"),
+		fixtures.MustCreate("CREATE TABLE two (a INT, b INT, v INT, PRIMARY KEY (a, b))", "INSERT INTO two VALUES (1, 1, 1)"),
+	} {
+		t.Run("OK "+table.Name, func(t *testing.T) {
+			_, db := start(t, topology.Spec{GTID: true}, table)
+			load := workload.Load{Table: table, Readers: 1}
+			running, err := load.Start(t.Context(), db, history.NewRecorder())
+			if err != nil {
+				t.Fatal(err)
+			}
+			until(t, func() bool { return running.Summary().Reads >= 20 })
+			if summary, err := running.Stop(); err != nil || summary.Lost > 0 {
+				t.Errorf("got %+v, %v, want no lost read", summary, err)
+			}
+			load.Writers = 1
+			if err := load.Validate(); err == nil {
+				t.Error("writers on this table: got no error")
+			}
+		})
 	}
 }
