@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"rowproof/harness"
 	"rowproof/harness/fault"
@@ -30,6 +29,10 @@ var (
 	roleType     = reflect.TypeFor[fault.Role]()
 	keyType      = reflect.TypeFor[history.Key]()
 	settingsType = reflect.TypeFor[fault.Settings]()
+	pathType     = reflect.TypeFor[fault.Path]()
+	pickType     = reflect.TypeFor[fault.Pick]()
+	eventType    = reflect.TypeFor[fault.Event]()
+	actionType   = reflect.TypeFor[fault.Action]()
 )
 
 // arguments reads the attributes of a block as the parameters of its
@@ -38,7 +41,7 @@ func (r *reader) arguments(c constructor, content *hcl.BodyContent, s harness.Sc
 	var all []argument
 	t := reflect.TypeOf(c.fn)
 	first := 0
-	if c.labelled() {
+	if c.label() != nil {
 		first = 1
 	}
 	for i, name := range c.params {
@@ -79,6 +82,8 @@ func wanted(t reflect.Type) string {
 		return `a time such as "200ms" or "5s"`
 	case roleType:
 		return "one of: " + strings.Join(roleTexts(), ", ")
+	case pathType:
+		return `"subject", "application", or a replica such as "replica-1"`
 	case settingsType:
 		return "session variables in braces: { sql_log_bin = \"OFF\" }"
 	}
@@ -111,14 +116,20 @@ func (r *reader) argument(t reflect.Type, a *hcl.Attribute, s harness.Scenario) 
 	case t == keyType:
 		arg = argument{value: reflect.ValueOf(history.Key(r.text(a)))}
 		arg.code = fmt.Sprintf("%q", arg.value)
+	case t == pathType:
+		arg, _ = r.networkPath(a, s)
 	case t == settingsType:
 		arg = plain(r.settings(a))
 	case t.Kind() == reflect.String:
 		arg = plain(r.text(a))
 	case t.Kind() == reflect.Bool:
 		arg = plain(r.flag(a))
-	case t.Kind() == reflect.Int:
-		arg = plain(r.number(a))
+	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
+		arg = argument{value: reflect.ValueOf(r.number(a)).Convert(t)}
+		arg.code = fmt.Sprint(arg.value)
+		if arg.value.Int() <= 0 {
+			r.problem(a.Expr.Range().Start, "%s is %s, want 1 or more", a.Name, arg.code)
+		}
 	default:
 		panic(fmt.Sprintf("script: no way to write a %v in a file", t)) // the catalogue's test finds it
 	}
@@ -152,62 +163,6 @@ func (r *reader) writes(a *hcl.Attribute, s harness.Scenario) []argument {
 		}
 	}
 	return all
-}
-
-// role is a table of a migration and its name in Go.
-type role struct {
-	fault.Role
-	goName string
-}
-
-func roles() []role {
-	return []role{{fault.Original, "Original"}, {fault.Shadow, "Shadow"}, {fault.Old, "Old"}}
-}
-
-func roleTexts() []string {
-	var texts []string
-	for _, one := range roles() {
-		texts = append(texts, string(one.Role))
-	}
-	return texts
-}
-
-func (r *reader) role(a *hcl.Attribute) (argument, bool) {
-	text := r.oneOf(a, "", roleTexts()...)
-	for _, one := range roles() {
-		if string(one.Role) == text {
-			return argument{value: reflect.ValueOf(one.Role), code: "fault." + one.goName}, true
-		}
-	}
-	return argument{}, false
-}
-
-func (r *reader) settings(a *hcl.Attribute) fault.Settings {
-	settings := fault.Settings{}
-	value, ok := r.value(a.Expr, cty.Map(cty.String), wanted(settingsType))
-	if !ok {
-		return settings
-	}
-	for name, v := range value.AsValueMap() {
-		if v.IsNull() {
-			r.problem(a.Expr.Range().Start, "want %s", wanted(settingsType))
-			continue
-		}
-		settings[name] = v.AsString()
-	}
-	return settings
-}
-
-// step reads a step's name.
-func (r *reader) step(at hcl.Pos, name string) (argument, bool) {
-	var names []string
-	for _, s := range step.All() {
-		names = append(names, string(s))
-	}
-	if !r.known(at, "the step", name, names) {
-		return argument{}, false
-	}
-	return argument{reflect.ValueOf(step.Step(name)), "step." + camel(name), []string{"rowproof/harness/step"}}, true
 }
 
 // plain is a value that Go writes as fmt does.

@@ -17,12 +17,12 @@ import (
 // parameters.
 type constructor struct {
 	fn     any      // fault.StopIO
-	params []string // the names of the parameters of fn, without steps in a label and without actions
+	params []string // the names of the parameters of fn, without what a label says and without actions
 	doc    string   // what it does, for docs/bug-report.md
 	needs  need     // of the cluster
 
-	nth  any  // of a moment: the same with a number before all else, for the attribute nth
-	then bool // of a moment: its actions are given by Then
+	every bool // of a moment: it can be at every statement, and then goes on
+	stays bool // of a moment: what it does by itself goes on
 }
 
 // need is what a cluster must have for an action to mean anything.
@@ -49,12 +49,26 @@ func (n need) missing(spec topology.Spec) string {
 func moments() []constructor {
 	return []constructor{
 		{fn: fault.First, doc: "before the tool starts, once the load runs"},
-		{fn: fault.Before, nth: fault.BeforeNth,
-			doc: "while the tool's first (or `nth`) statement of a step is held, before the server has seen it"},
-		{fn: fault.After, nth: fault.AfterNth,
-			doc: "while the answer to the tool's first (or `nth`) statement of a step is held: the server has done it, and the tool doesn't know"},
-		{fn: fault.OnceReadOrWaiting, params: []string{"or_waits_at"}, then: true,
+		{fn: fault.Before[fault.Pick], doc: "while a statement of the tool is held, before the server has seen it"},
+		{fn: fault.After[fault.Pick],
+			doc: "while the answer to a statement of the tool is held: the server has done it, and the tool doesn't know"},
+		{fn: fault.OnceSent[fault.Pick], doc: "once the server has been sent a statement of the tool; nothing is held"},
+		{fn: fault.OnceAnswered[fault.Pick], doc: "once the server has answered a statement of the tool; nothing is held"},
+		{fn: fault.OnceReadOrWaiting, params: []string{"or_waits_at"},
 			doc: "once the tool's first statement of a step is answered, or the tool is seen waiting on the server in it or in a step of `or_waits_at`; nothing is held"},
+		{fn: fault.AtEvent, doc: "while the tool's binlog stream is held at an event: it has all that comes before"},
+		{fn: fault.CutBefore[fault.Pick], every: true,
+			doc: "when the connection was broken on which the tool sends a statement, which the server never sees"},
+		{fn: fault.CutAfter[fault.Pick], every: true,
+			doc: "when the connection was broken on which the tool sent a statement, once the server has executed it"},
+		{fn: fault.Swallow[fault.Pick], every: true,
+			doc: "when a statement of the tool was answered with OK that the server never sees: a protection of the tool's own is off"},
+		{fn: fault.Delay[fault.Pick], params: []string{"by"}, doc: "when a statement of the tool is sent, later than the tool did"},
+		{fn: fault.DelayReply[fault.Pick], params: []string{"by"}, doc: "when the answer to a statement of the tool is delivered, later than it came"},
+		{fn: fault.CutStream, doc: "when the connection of the tool's binlog stream was broken before an event"},
+		{fn: fault.DelayStream, params: []string{"by"}, doc: "when an event of the tool's binlog stream is delivered, and all that follow it, later than it came"},
+		{fn: fault.HoldStream, stays: true,
+			doc: "when the tool's binlog stream stops before an event. Goes on, also for a stream that the tool opens meanwhile"},
 	}
 }
 
@@ -81,6 +95,8 @@ func actions() []constructor {
 			doc: "does the writes of `sql` in an XA transaction and prepares it: it is in the binlog, no reader sees it, and it outlives its session and the server. The end of the run rolls it back"},
 		{fn: fault.XACommit, params: []string{"label"}, doc: "has another session commit the prepared transaction with this label"},
 		{fn: fault.XARollback, params: []string{"label"}, doc: "has another session roll it back"},
+		{fn: fault.WriteAndPass, params: []string{"marker", "sql"},
+			doc: "commits the writes of `sql` as one transaction and waits until the tool is done with their events, applied or dropped: until it has applied the write `marker`, which comes behind them and which it can't drop"},
 		{fn: fault.StopIO, needs: aReplica,
 			doc: "stops the IO thread of every replica: nothing reaches them, and no ACK comes back"},
 		{fn: fault.StartIO, needs: aReplica,
@@ -108,6 +124,26 @@ func actions() []constructor {
 			doc: "waits until a statement of the tool, of one of these steps, waits on the server for a lock or an ACK"},
 		{fn: fault.WaitApplied, params: []string{"sql"},
 			doc: "waits until the tool's new table holds what the writes of `sql` leave, which another block has made"},
+		{fn: fault.WithholdACKs, needs: semiSync,
+			doc: "has a replica of our own join the source, which then wants its ACK too; it gives none, except by `ack_up_to` and `ack_all`. Goes on"},
+		{fn: fault.AckUpTo, params: []string{"sql"}, needs: semiSync,
+			doc: "gives the ACKs up to a write that `write_unacked` has sent, named by the same statement"},
+		{fn: fault.AckAll, needs: semiSync, doc: "gives all ACKs that are wanted now; later ones are withheld"},
+		{fn: fault.Latency, params: []string{"path", "by"}, doc: "makes every byte on a path arrive later, in each direction. Goes on"},
+		{fn: fault.Jitter, params: []string{"path", "by", "jitter"}, doc: "is `latency` that is up to `jitter` more or less each time. Goes on"},
+		{fn: fault.Bandwidth, params: []string{"path", "kilobytes"}, doc: "lets so many kilobytes a second pass in each direction of a path. Goes on"},
+		{fn: fault.LimitData, params: []string{"path", "bytes"},
+			doc: "breaks each connection on a path once it has carried so many bytes in one direction. Goes on"},
+		{fn: fault.Partition, params: []string{"path"}, doc: "lets no byte pass on a path; connections stay open. Goes on"},
+		{fn: fault.Timeout, params: []string{"path", "after"}, doc: "lets no byte pass on a path for this time and then breaks all connections"},
+		{fn: fault.Reset, params: []string{"path"}, doc: "breaks all connections on a path; new ones are let through"},
+		{fn: fault.Refuse, params: []string{"path"}, doc: "breaks all connections on a path and refuses new ones. Goes on"},
+		{fn: fault.SlowClose, params: []string{"path", "by"}, doc: "makes the end of a connection on a path arrive later. Goes on"},
+		{fn: fault.DuplicateStream,
+			doc: "asks the source for the binlog under the identity of the tool's stream, which the source then ends with an error"},
+		{fn: fault.Signal, params: []string{"name"}, doc: "does nothing: it is what `until` waits for"},
+		{fn: fault.Until, params: []string{"name"},
+			doc: "waits until a `signal` of this name, or an action with this label, has fired in another block, be it long ago"},
 		{fn: fault.End, params: []string{"label"},
 			doc: "ends the action with this label that goes on; what is not ended goes on to the end of the run"},
 	}
@@ -120,20 +156,37 @@ func (c constructor) goName() string { return goName(c.fn) }
 
 func goName(fn any) string {
 	name := runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name()
-	name = strings.TrimSuffix(name, "-fm") // of a method
+	name = strings.TrimSuffix(name, "-fm")   // of a method
+	name = strings.TrimSuffix(name, "[...]") // of a generic function
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// labelled reports whether the block's label is a step.
-func (c constructor) labelled() bool {
+// label is the type of what the block's label says: a step, statements of a
+// step, or an event; nil if the block has none.
+func (c constructor) label() reflect.Type {
+	if t := reflect.TypeOf(c.fn); t.NumIn() > 0 {
+		switch first := t.In(0); first {
+		case stepType, pickType, eventType:
+			return first
+		}
+	}
+	return nil
+}
+
+// acts reports whether the moment does something by itself; others need
+// actions.
+func (c constructor) acts() bool {
 	t := reflect.TypeOf(c.fn)
-	return t.NumIn() > 0 && t.In(0) == stepType
+	return !t.IsVariadic()
 }
 
 func (c constructor) header() hcl.BlockHeaderSchema {
 	h := hcl.BlockHeaderSchema{Type: c.name()}
-	if c.labelled() {
+	switch c.label() {
+	case stepType, pickType:
 		h.LabelNames = []string{"step"}
+	case eventType:
+		h.LabelNames = []string{"event"}
 	}
 	return h
 }

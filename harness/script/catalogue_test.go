@@ -29,6 +29,9 @@ func TestCatalogueIsWhole(t *testing.T) {
 			want = append(want, fn.Name.Name)
 		}
 	}
+	// These are Before and After with fault.Of(s).Nth(n), which a file writes
+	// as nth.
+	want = slices.DeleteFunc(want, func(name string) bool { return name == "BeforeNth" || name == "AfterNth" })
 	got := script.GoNames()
 	slices.Sort(want)
 	slices.Sort(got)

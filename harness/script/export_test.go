@@ -13,9 +13,6 @@ func GoNames() []string {
 	var names []string
 	for _, c := range append(moments(), actions()...) {
 		names = append(names, c.goName())
-		if c.nth != nil {
-			names = append(names, goName(c.nth))
-		}
 	}
 	return names
 }
@@ -35,20 +32,25 @@ func Kinds() map[string]string {
 // Reference lists, in Markdown, what a file can call.
 func Reference() string {
 	var b strings.Builder
-	b.WriteString("### When\n\n| block | its actions come |\n|---|---|\n")
+	b.WriteString("### When\n\n| block | attributes | its actions come |\n|---|---|---|\n")
 	for _, m := range moments() {
 		label := ""
-		if m.labelled() {
-			label = ` "STEP"`
+		for _, name := range m.header().LabelNames {
+			label = ` "` + strings.ToUpper(name) + `"`
 		}
-		fmt.Fprintf(&b, "| `%s%s {…}` | %s |\n", m.name(), label, m.doc)
+		fmt.Fprintf(&b, "| `%s%s {…}` | %s | %s |\n", m.name(), label, list(append(m.params, m.picks()...)), m.doc)
 	}
+	var names []string
+	for _, e := range events() {
+		names = append(names, snake(goName(e)))
+	}
+	fmt.Fprintf(&b, "\nEvents: %s.\n", list(names))
 	b.WriteString("\nSteps, in the order in which a migration passes them: ")
 	var steps []string
 	for _, s := range step.All() {
-		steps = append(steps, "`"+string(s)+"`")
+		steps = append(steps, string(s))
 	}
-	b.WriteString(strings.Join(steps, ", ") + ".\n\n")
+	b.WriteString(list(steps) + ".\n\n")
 	b.WriteString("### What happens\n\n| block | attributes | what it does |\n|---|---|---|\n")
 	for _, a := range actions() {
 		var attributes []string
@@ -69,4 +71,12 @@ func Reference() string {
 		fmt.Fprintf(&b, "- `%s`\n", k.Kind)
 	}
 	return b.String()
+}
+
+func list(names []string) string {
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, "`"+name+"`")
+	}
+	return strings.Join(quoted, ", ")
 }

@@ -21,8 +21,10 @@ type call struct {
 
 // labels is what a file's actions go by, for end blocks.
 type labels struct {
-	given []string
+	given []string // by what goes on
+	named []string // by signals
 	ended []ending
+	until []ending
 }
 
 type ending struct {
@@ -49,33 +51,25 @@ func (r *reader) faults(top *hcl.BodyContent, s harness.Scenario) []call {
 			r.problem(e.at, "%s: no action that goes on has the label %q", e.by, e.label)
 		}
 	}
+	for _, e := range l.until {
+		if !slices.Contains(l.given, e.label) && !slices.Contains(l.named, e.label) {
+			r.problem(e.at, "%s: no signal has the name %q, and no action that goes on has it as its label", e.by, e.label)
+		}
+	}
 	r.checkRows(s.Table)
 	return calls
 }
 
 func (r *reader) moment(c constructor, block *hcl.Block, s harness.Scenario, l *labels) (call, bool) {
 	before := len(r.problems)
-	schema := attributes(c.params...)
-	if c.nth != nil {
-		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: "nth"})
-	}
+	schema := attributes(append(slices.Clone(c.params), c.picks()...)...)
 	for _, a := range actions() {
 		schema.Blocks = append(schema.Blocks, a.header())
 	}
 	content := r.content(block.Body, schema)
-	fn := c.fn
 	var args []argument
-	if nth := content.Attributes["nth"]; nth != nil {
-		n := r.number(nth)
-		if n < 1 {
-			r.problem(nth.Expr.Range().Start, "nth is %d, want 1 or more", n)
-		}
-		fn, args = c.nth, append(args, plain(n))
-	}
-	if c.labelled() {
-		if v, ok := r.step(block.LabelRanges[0].Start, block.Labels[0]); ok {
-			args = append(args, v)
-		}
+	if c.label() != nil {
+		args = append(args, r.label(c, block, content)...)
 	}
 	args = append(args, r.arguments(c, content, s)...)
 	var inner []argument
@@ -85,22 +79,39 @@ func (r *reader) moment(c constructor, block *hcl.Block, s harness.Scenario, l *
 			inner = append(inner, argument{value: reflect.ValueOf(a.action), code: "\n" + a.code, uses: a.uses})
 		}
 	}
-	if len(content.Blocks) == 0 && len(r.problems) == before {
+	if len(content.Blocks) == 0 && !c.acts() && len(r.problems) == before {
 		r.problem(block.DefRange.Start, "nothing happens %s: want one or more actions in the block", block.Type)
 	}
+	as, every := content.Attributes["as"], r.flag(content.Attributes["every"])
+	if as != nil && !c.stays && !every {
+		r.problem(as.NameRange.Start, "as gives a label to what goes on: want every = true beside it")
+	}
+	label := r.text(as)
 	if len(r.problems) > before {
 		return call{}, false
 	}
-	if !c.then {
-		made := invoke(fn, append(args, inner...))
-		made.fault = made.result.Interface().(fault.Fault)
-		return made.call, true
+	t := reflect.TypeOf(c.fn)
+	takes := t.IsVariadic() && t.In(t.NumIn()-1).Elem() == actionType
+	if takes {
+		args = append(args, inner...)
 	}
-	made := invoke(fn, args)
-	then := invoke(made.result.Interface().(fault.Fault).Then, inner)
-	made.fault = then.result.Interface().(fault.Fault)
-	made.code += ".Then" + then.code[len(qualified(fault.Fault.Then)):]
-	made.uses = append(made.uses, then.uses...)
+	made := invoke(c.fn, args)
+	made.fault = made.result.Interface().(fault.Fault)
+	if c.stays || every {
+		if as != nil {
+			made.fault = made.fault.As(label)
+			made.code += fmt.Sprintf(".As(%q)", label)
+		} else {
+			label = fault.Plan{made.fault}.Names()[0]
+		}
+		l.given = append(l.given, label)
+	}
+	if !takes && len(inner) > 0 {
+		then := invoke(made.fault.Then, inner)
+		made.fault = then.result.Interface().(fault.Fault)
+		made.code += ".Then" + then.code[len(qualified(fault.Fault.Then)):]
+		made.uses = append(made.uses, then.uses...)
+	}
 	return made.call, true
 }
 
@@ -119,6 +130,12 @@ func (r *reader) action(c constructor, block *hcl.Block, s harness.Scenario, l *
 	// A label that the action does not take for itself is another's.
 	if i := slices.Index(c.params, "label"); i >= 0 && made.action.Label == "" {
 		l.ended = append(l.ended, ending{block.Type, args[i].value.String(), block.DefRange.Start})
+	}
+	switch goName(c.fn) {
+	case goName(fault.Signal):
+		l.named = append(l.named, args[0].value.String())
+	case goName(fault.Until):
+		l.until = append(l.until, ending{block.Type, args[0].value.String(), block.DefRange.Start})
 	}
 	as := content.Attributes["as"]
 	switch {

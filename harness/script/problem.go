@@ -58,8 +58,9 @@ func (r *reader) diagnose(diagnostics hcl.Diagnostics, expected []string) {
 		case d.Summary == "Missing required argument":
 			name, _, _ := strings.Cut(strings.TrimPrefix(text, "The argument \""), "\"")
 			text = name + " is missing: want " + name + " = …"
-		case strings.HasPrefix(d.Summary, "Missing step for "):
-			text = "the step is missing: want " + strings.TrimPrefix(d.Summary, "Missing step for ") + " \"STEP\" {…}"
+		case strings.HasPrefix(d.Summary, "Missing ") && strings.Contains(d.Summary, " for "):
+			label, block, _ := strings.Cut(strings.TrimPrefix(d.Summary, "Missing "), " for ")
+			text = fmt.Sprintf("the %s is missing: want %s %q {…}", label, block, strings.ToUpper(label))
 		case d.Summary == "Variables not allowed":
 			text = "want a text in quotes, a number, true or false"
 		case strings.HasPrefix(d.Summary, "Unsupported") && !strings.Contains(text, "Did you mean") && len(expected) > 0:

@@ -60,6 +60,16 @@ func TestParse(t *testing.T) {
 			"before copy-write: read row 5",
 			"before copy-write: run FLUSH BINARY LOGS",
 			"once range-read is answered or waits: start the replica's IO thread",
+			`before every /GET_LOCK\(/: swallow it`,
+			"after copy-write #2: cut the connection",
+			"after copy-write #2: latency of 20ms on replica-2's link",
+			"after copy-write #2: cut",
+			"before apply: delay it by 100ms",
+			"before apply: end: delay it by 100ms",
+			"at row event 2 of a transaction #3: wait for: cut",
+			"at row event 2 of a transaction #3: end: no locks",
+			"at rotation: hold the stream",
+			"at rotation: limit of 1000 bytes on the subject's link",
 		}
 		if diff := cmp.Diff(want, got.Faults.Names()); diff != "" {
 			t.Errorf("faults (-want +got):\n%s", diff)
