@@ -27,6 +27,8 @@ var (
 	writeType    = reflect.TypeFor[workload.Write]()
 	durationType = reflect.TypeFor[time.Duration]()
 	roleType     = reflect.TypeFor[fault.Role]()
+	sideType     = reflect.TypeFor[fault.Side]()
+	sessionsType = reflect.TypeFor[fault.Sessions]()
 	keyType      = reflect.TypeFor[history.Key]()
 	settingsType = reflect.TypeFor[fault.Settings]()
 	pathType     = reflect.TypeFor[fault.Path]()
@@ -48,7 +50,7 @@ func (r *reader) arguments(c constructor, content *hcl.BodyContent, s harness.Sc
 		variadic := t.IsVariadic() && first+i == t.NumIn()-1
 		a := content.Attributes[name]
 		if a == nil {
-			if !variadic || name != "or_waits_at" {
+			if !variadic || name != "or_waits_at" && name != "options" {
 				r.problem(content.MissingItemRange.Start, "%s is missing: want %s", name, wanted(t.In(first+i)))
 			}
 			continue
@@ -80,8 +82,10 @@ func wanted(t reflect.Type) string {
 		return "a key in quotes"
 	case durationType:
 		return `a time such as "200ms" or "5s"`
-	case roleType:
-		return "one of: " + strings.Join(roleTexts(), ", ")
+	case roleType, sideType:
+		return "one of: " + strings.Join(wordTexts(t), ", ")
+	case sessionsType:
+		return `"sending STEP", "writing STATEMENT", "` + strings.Join(sessionNames(), `", "`) + `"`
 	case pathType:
 		return `"subject", "application", or a replica such as "replica-1"`
 	case settingsType:
@@ -111,8 +115,10 @@ func (r *reader) argument(t reflect.Type, a *hcl.Attribute, s harness.Scenario) 
 	case t == durationType:
 		d := r.duration(a)
 		arg = argument{reflect.ValueOf(d), durationCode(d), []string{"time"}}
-	case t == roleType:
-		arg, _ = r.role(a)
+	case t == roleType || t == sideType:
+		arg, _ = r.word(t, a, s)
+	case t == sessionsType:
+		arg, _ = r.sessions(a, s)
 	case t == keyType:
 		arg = argument{value: reflect.ValueOf(history.Key(r.text(a)))}
 		arg.code = fmt.Sprintf("%q", arg.value)

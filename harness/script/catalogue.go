@@ -32,6 +32,7 @@ const (
 	nothing need = iota
 	aReplica
 	semiSync
+	performanceSchema
 )
 
 // missing says what a cluster lacks.
@@ -41,6 +42,8 @@ func (n need) missing(spec topology.Spec) string {
 		return "replicas = 1 or more"
 	case n == semiSync && !spec.SemiSync:
 		return "semi_sync = true"
+	case n == performanceSchema && !spec.PerformanceSchema:
+		return "performance_schema = true"
 	}
 	return ""
 }
@@ -98,9 +101,13 @@ func actions() []constructor {
 		{fn: fault.WriteAndPass, params: []string{"marker", "sql"},
 			doc: "commits the writes of `sql` as one transaction and waits until the tool is done with their events, applied or dropped: until it has applied the write `marker`, which comes behind them and which it can't drop"},
 		{fn: fault.StopIO, needs: aReplica,
-			doc: "stops the IO thread of every replica: nothing reaches them, and no ACK comes back"},
-		{fn: fault.StartIO, needs: aReplica,
-			doc: "starts the IO threads again: the ACKs come"},
+			doc: "stops the IO thread of every replica: nothing reaches them, and no ACK comes back. Goes on"},
+		{fn: fault.StartIO, needs: aReplica, doc: "ends `stop_io`: the ACKs come"},
+		{fn: fault.StopSQL, needs: aReplica,
+			doc: "stops the SQL thread of every replica: they receive, and give ACKs, and apply nothing. Goes on"},
+		{fn: fault.StartSQL, needs: aReplica, doc: "ends `stop_sql`"},
+		{fn: fault.FallBackToAsync, needs: semiSync,
+			doc: "lets the source give up waiting for ACKs: from then on writes commit at once, and reach no replica. No write may be waiting already. Goes on"},
 		{fn: fault.LockRows, params: []string{"role", "keys"},
 			doc: "has another session lock rows of a table, which must be there, and leave its transaction open. Goes on"},
 		{fn: fault.LockForRead, params: []string{"role"},
@@ -141,6 +148,27 @@ func actions() []constructor {
 		{fn: fault.SlowClose, params: []string{"path", "by"}, doc: "makes the end of a connection on a path arrive later. Goes on"},
 		{fn: fault.DuplicateStream,
 			doc: "asks the source for the binlog under the identity of the tool's stream, which the source then ends with an error"},
+		{fn: fault.Kill, params: []string{"sessions"}, doc: "ends sessions (KILL CONNECTION)"},
+		{fn: fault.KillQuery, params: []string{"sessions"}, doc: "ends the statements that sessions are in (KILL QUERY); the sessions stay"},
+		{fn: fault.Freeze, params: []string{"sessions"}, needs: performanceSchema,
+			doc: "makes the threads of sessions stand still while all other threads of their servers go on, for a minute at most. Needs root or CAP_SYS_PTRACE too. Goes on"},
+		{fn: fault.KillSubject, doc: "kills the tool (SIGKILL)"},
+		{fn: fault.TerminateSubject, doc: "asks the tool to end (SIGTERM) and waits until it has"},
+		{fn: fault.StopSubject,
+			doc: "makes the tool stand still (SIGSTOP). `end` must come in the same block, or at a moment that comes without the tool. Goes on"},
+		{fn: fault.KillServer, params: []string{"side", "options"},
+			doc: "kills mysqld (SIGKILL), as a crash does. Its end starts it again, with these options for that start. Goes on"},
+		{fn: fault.TerminateServer, params: []string{"side", "options"},
+			doc: "stops mysqld as its operator would (SIGTERM). Its end starts it again, with these options for that start. Goes on"},
+		{fn: fault.RestartServer, params: []string{"side", "options"},
+			doc: "stops mysqld as its operator would and starts it again, with these options for that start"},
+		{fn: fault.Failover, needs: aReplica,
+			doc: "loses the source for good and makes its first replica the source, which tool and application find behind the old address. What the replica had not received is lost with the source"},
+		{fn: fault.FullDisk, params: []string{"side"},
+			doc: "takes all that is free of the disk of a server's data; give the cluster small `data_megabytes`. Goes on"},
+		{fn: fault.FlushBinlogs, doc: "makes the source begin a new binlog file"},
+		{fn: fault.PurgeBinlogs,
+			doc: "makes the source begin a new binlog file and remove all others, whether or not the replicas have read them"},
 		{fn: fault.Signal, params: []string{"name"}, doc: "does nothing: it is what `until` waits for"},
 		{fn: fault.Until, params: []string{"name"},
 			doc: "waits until a `signal` of this name, or an action with this label, has fired in another block, be it long ago"},

@@ -17,15 +17,17 @@ import (
 )
 
 // A file must reach every fault: whatever package fault exports that gives an
-// Action or a Fault must be in the catalogue.
+// Action or a Fault, or says at which event, statement, session or path, must
+// be in the catalogue.
 func TestCatalogueIsWhole(t *testing.T) {
+	results := []string{"Action", "Fault", "Event", "Sessions", "Path", "Pick"}
 	var want []string
 	for _, f := range declarations(t, "../fault") {
 		fn, ok := f.(*ast.FuncDecl)
 		if !ok || fn.Recv != nil || !fn.Name.IsExported() || fn.Type.Results == nil {
 			continue
 		}
-		if result, ok := fn.Type.Results.List[0].Type.(*ast.Ident); ok && (result.Name == "Action" || result.Name == "Fault") {
+		if result, ok := fn.Type.Results.List[0].Type.(*ast.Ident); ok && slices.Contains(results, result.Name) {
 			want = append(want, fn.Name.Name)
 		}
 	}
@@ -48,6 +50,11 @@ func TestConstants(t *testing.T) {
 	}
 	if diff := cmp.Diff(constants(t, "../step", "Step"), steps); diff != "" {
 		t.Errorf("steps of the package (-) and by name (+):\n%s", diff)
+	}
+	for typ, words := range script.Words() {
+		if diff := cmp.Diff(constants(t, "../fault", typ), words); diff != "" {
+			t.Errorf("%s of package fault (-) and of a file (+):\n%s", typ, diff)
+		}
 	}
 	kinds := map[string]string{}
 	for name, k := range script.Kinds() {

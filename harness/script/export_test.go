@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"rowproof/harness/fault"
 	"rowproof/harness/step"
 )
 
@@ -14,7 +15,28 @@ func GoNames() []string {
 	for _, c := range append(moments(), actions()...) {
 		names = append(names, c.goName())
 	}
+	for _, e := range events() {
+		names = append(names, goName(e))
+	}
+	for _, kind := range sessionKinds() {
+		names = append(names, goName(kind))
+	}
+	for _, fn := range []any{fault.Sending, fault.Writing, fault.SubjectPath, fault.AppPath, fault.ReplicaPath, fault.Of, fault.Matching} {
+		names = append(names, goName(fn))
+	}
 	return names
+}
+
+// Words returns the constants of package fault that a file can name, by type.
+func Words() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, t := range []reflect.Type{roleType, sideType} {
+		all[t.Name()] = map[string]string{}
+		for _, w := range words(t) {
+			all[t.Name()][w.goName] = w.text()
+		}
+	}
+	return all
 }
 
 // Camel is camel.

@@ -45,6 +45,9 @@ func (r *Report) Go() ([]byte, error) {
 		imports["time"] = true
 		field("Limit", durationCode(s.Limit))
 	}
+	if s.Zone != "" {
+		field("Zone", strconv.Quote(s.Zone))
+	}
 	if len(r.faults) > 0 {
 		b.WriteString("\nFaults: fault.Plan{\n")
 		for _, c := range r.faults {

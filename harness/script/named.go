@@ -14,34 +14,92 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/fault"
 	"rowproof/harness/step"
+	"rowproof/harness/workload"
 )
 
-// role is a table of a migration and its name in Go.
-type role struct {
-	fault.Role
+// word is a constant of package fault and its name in Go.
+type word struct {
+	value  any
 	goName string
 }
 
-func roles() []role {
-	return []role{{fault.Original, "Original"}, {fault.Shadow, "Shadow"}, {fault.Old, "Old"}}
+func (w word) text() string { return reflect.ValueOf(w.value).String() }
+
+// words are what a parameter of a named type can be.
+func words(t reflect.Type) []word {
+	if t == roleType {
+		return []word{{fault.Original, "Original"}, {fault.Shadow, "Shadow"}, {fault.Old, "Old"}}
+	}
+	return []word{{fault.Source, "Source"}, {fault.Replicas, "Replicas"}}
 }
 
-func roleTexts() []string {
+func wordTexts(t reflect.Type) []string {
 	var texts []string
-	for _, one := range roles() {
-		texts = append(texts, string(one.Role))
+	for _, w := range words(t) {
+		texts = append(texts, w.text())
 	}
 	return texts
 }
 
-func (r *reader) role(a *hcl.Attribute) (argument, bool) {
-	text := r.oneOf(a, "", roleTexts()...)
-	for _, one := range roles() {
-		if string(one.Role) == text {
-			return argument{value: reflect.ValueOf(one.Role), code: "fault." + one.goName}, true
+func (r *reader) word(t reflect.Type, a *hcl.Attribute, s harness.Scenario) (argument, bool) {
+	text := r.oneOf(a, "", wordTexts(t)...)
+	for _, w := range words(t) {
+		if w.text() != text {
+			continue
 		}
+		if w.value == fault.Replicas && s.Cluster.Replicas == 0 {
+			r.problem(a.Expr.Range().Start, "%s is %q: want replicas = 1 or more in the cluster block", a.Name, text)
+		}
+		return argument{value: reflect.ValueOf(w.value), code: "fault." + w.goName}, true
 	}
 	return argument{}, false
+}
+
+// sessionKinds are the sessions that need no more than a name.
+func sessionKinds() []func() fault.Sessions {
+	return []func() fault.Sessions{
+		fault.SubjectStreams, fault.ReplicaStreams, fault.ApplicationSessions, fault.Appliers, fault.Workers,
+	}
+}
+
+func sessionNames() []string {
+	var names []string
+	for _, kind := range sessionKinds() {
+		names = append(names, snake(goName(kind)))
+	}
+	return names
+}
+
+// sessions reads which sessions of the servers are meant.
+func (r *reader) sessions(a *hcl.Attribute, s harness.Scenario) (argument, bool) {
+	text := r.text(a)
+	at := a.Expr.Range().Start
+	how, rest, _ := strings.Cut(text, " ")
+	switch how {
+	case "":
+		return argument{}, false
+	case "sending":
+		arg, ok := r.step(at, rest)
+		if !ok {
+			return argument{}, false
+		}
+		return argument{reflect.ValueOf(fault.Sending(step.Step(rest))), "fault.Sending(" + arg.code + ")", arg.uses}, true
+	case "writing":
+		w, err := workload.Statement(s.Table, rest)
+		if err != nil {
+			r.problem(at, "%v", err)
+			return argument{}, false
+		}
+		code := "fault.Writing(workload.MustStatement(table, " + quote(w.SQL) + "))"
+		return argument{reflect.ValueOf(fault.Writing(w)), code, []string{"rowproof/harness/workload"}}, true
+	}
+	i := slices.Index(sessionNames(), text)
+	if i < 0 {
+		r.problem(at, "got %q, want %s", text, wanted(sessionsType))
+		return argument{}, false
+	}
+	kind := sessionKinds()[i]
+	return argument{value: reflect.ValueOf(kind()), code: qualified(kind) + "()"}, true
 }
 
 func (r *reader) settings(a *hcl.Attribute) fault.Settings {

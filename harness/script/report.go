@@ -71,6 +71,10 @@ func (r *reader) report(body hcl.Body) *Report {
 	s.Guards = check.Kind(r.oneOf(top.Attributes["guards"], "", kindTexts()...))
 	s.Control = r.oneOf(top.Attributes["control"], "", r.mutants...)
 	s.Limit = r.duration(top.Attributes["limit"])
+	s.Zone = r.text(top.Attributes["zone"])
+	if _, err := time.LoadLocation(s.Zone); err != nil {
+		r.problem(top.Attributes["zone"].Expr.Range().Start, "zone is %q, want the name of a time zone such as Asia/Kathmandu", s.Zone)
+	}
 	report := &Report{}
 	for _, block := range r.singles(top, "cluster", "table", "load") {
 		switch block.Type {
@@ -101,7 +105,7 @@ func fileSchema() *hcl.BodySchema {
 	schema := &hcl.BodySchema{
 		Attributes: []hcl.AttributeSchema{
 			{Name: "bug", Required: true}, {Name: "alter", Required: true}, {Name: "guards", Required: true},
-			{Name: "expect"}, {Name: "control"}, {Name: "limit"},
+			{Name: "expect"}, {Name: "control"}, {Name: "limit"}, {Name: "zone"},
 		},
 		Blocks: []hcl.BlockHeaderSchema{{Type: "cluster"}, {Type: "table"}, {Type: "load"}},
 	}

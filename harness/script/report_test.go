@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 	t.Run("OK", func(t *testing.T) {
 		got := read(t, "testdata/every.rp").Scenario
 		if got.ID != "every.rp" || got.Bug == "" || got.Expect != "aborted" || got.Guards != check.LostRow ||
-			got.Control != mutants[0] || got.Limit != 90*time.Second || got.Alter != "ADD COLUMN c INT,\nALGORITHM=COPY" {
+			got.Control != mutants[0] || got.Limit != 90*time.Second || got.Zone != "Asia/Kathmandu" || got.Alter != "ADD COLUMN c INT,\nALGORITHM=COPY" {
 			t.Errorf("scenario: got %+v", got)
 		}
 		spec := topology.Spec{
@@ -70,6 +70,12 @@ func TestParse(t *testing.T) {
 			"at row event 2 of a transaction #3: end: no locks",
 			"at rotation: hold the stream",
 			"at rotation: limit of 1000 bytes on the subject's link",
+			"before drain: kill the session that sends copy-write",
+			"before drain: freeze the replica's workers",
+			"before drain: kill the statement of the session of INSERT INTO t VALUES (9, 'a')",
+			"before drain: restart the replicas --skip-replica-start",
+			"before drain: kill the source",
+			"before drain: end: crash",
 		}
 		if diff := cmp.Diff(want, got.Faults.Names()); diff != "" {
 			t.Errorf("faults (-want +got):\n%s", diff)
