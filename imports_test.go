@@ -11,7 +11,7 @@ import (
 // found by the longest prefix that fits. "children" are the packages below.
 var mayImport = map[string][]string{
 	"cmd/osc":      {"engine", "engine/..."},
-	"cmd/rowproof": {"harness/...", "reports", "reports/..."},
+	"cmd/rowproof": {"harness", "harness/...", "reports", "reports/..."},
 	"scenarios":    {"harness", "harness/...", "fixtures"},
 
 	"engine":                {"engine/..."},
@@ -28,11 +28,11 @@ var mayImport = map[string][]string{
 	"harness/observe":       {"harness/history", "harness/check"},
 	"harness/script":        {"harness", "harness/check", "harness/fault", "harness/history", "harness/step", "harness/subject", "harness/topology", "harness/workload", "fixtures"},
 	"harness/step":          {},
-	"harness/subject":       {"harness/history", "harness/wire"},
+	"harness/subject":       {"harness/history", "harness/step", "harness/topology", "harness/wire"},
 	"harness/topology":      {"fixtures/images"},
 	"harness/wire":          {"harness/history", "harness/step"},
 	"harness/workload":      {"harness/history", "fixtures"},
-	"reports":               {"harness/history", "harness/check"},
+	"reports":               {"harness/history", "harness/check", "harness/step"},
 	"reports/benchmark":     {"harness/bench/figures"},
 	"fixtures":              {},
 	"fixtures/histories":    {"harness/history"},

@@ -35,10 +35,11 @@ func (r *run) observe(ctx context.Context) error {
 		return err
 	}
 	swap, swapped := findSwap(o.Binlog, r.scenario.Table.Name)
+	r.settleSwapped(swapped)
 	if o.Final, err = observe.Rows(ctx, source.DB, r.table(), observe.TouchedKeys(r.record.Ops)); err != nil {
 		return err
 	}
-	allowed := observe.Allowed{User: topology.Migrator().User}
+	allowed := observe.Allowed{User: account(r.under).User}
 	if swapped {
 		allowed.Tables = []observe.TableRef{{Schema: topology.Database, Name: swap.old}}
 	}
@@ -63,8 +64,12 @@ func findSwap(binlog []history.BinlogRow, table string) (found swap, ok bool) {
 	for _, b := range binlog {
 		if b.Kind == "ddl" {
 			for _, rename := range check.Renames(b.SQL) {
-				if bare(rename.From) == table {
-					found, ok = swap{old: bare(rename.To)}, true
+				from, to := bare(rename.From), bare(rename.To)
+				switch {
+				case from == table:
+					found, ok = swap{old: to}, true
+				case ok && from == found.old && to == table: // undone
+					found, ok = swap{}, false
 				}
 			}
 			continue

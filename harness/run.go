@@ -23,15 +23,12 @@ import (
 	"rowproof/harness/workload"
 )
 
-// StatementsFile, in a run directory, holds every statement that the subject
-// sent, one JSON object a line.
-const StatementsFile = "statements.jsonl"
-
 // run is one run of a scenario. Each part is set by the step behind it.
 type run struct {
 	suite    *Suite
 	scenario Scenario
 	variant  variant
+	under    subject.Subject // open
 	began    time.Time
 	dir      string
 	record   *history.Record
@@ -58,7 +55,10 @@ func (s *Suite) one(t testing.TB, scenario Scenario, v variant) *history.Record 
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), scenario.limit())
 	defer cancel()
-	err := r.do(ctx)
+	var err error
+	if len(r.record.Missing) == 0 {
+		err = r.do(ctx)
+	}
 	if err != nil {
 		r.record.Observed.Errors = append(r.record.Observed.Errors, err.Error())
 	}
@@ -68,6 +68,9 @@ func (s *Suite) one(t testing.TB, scenario Scenario, v variant) *history.Record 
 	}
 	if err := r.keep(t.Context(), c.Expected); err != nil {
 		t.Fatal(err)
+	}
+	if c.Judgement.Verdict == check.NotApplicable {
+		t.Skipf("%s: not applicable: %s", scenario.ID, strings.Join(c.Judgement.Reasons(), "; "))
 	}
 	if !c.Expected {
 		t.Errorf("%s on %s: %s\n%s\nrun directory: %s\nrepeat: %s",
@@ -80,22 +83,30 @@ func (s *Suite) one(t testing.TB, scenario Scenario, v variant) *history.Record 
 // is not missed.
 func (r *run) open() (err error) {
 	s, v := r.scenario, r.variant
-	if r.dir, err = history.NewRunDir(r.suite.dir, s.ID, v.subject, v.verify); err != nil {
+	if r.under, err = subject.Parse(r.suite.build, v.subject); err != nil {
+		return err
+	}
+	if r.dir, err = history.NewRunDir(r.suite.dir, s.ID, r.under.Name(), v.verify); err != nil {
 		return err
 	}
 	r.record = &history.Record{
-		Scenario: s.ID, Subject: v.subject, Verify: v.verify, Control: v.control,
+		Scenario: s.ID, Subject: r.under.Name(), Verify: v.verify, Control: v.control,
 		Seed: r.suite.newSeed(), Started: r.began, Bug: s.Bug,
 		Expect: v.expect, Guards: string(s.Guards), Planned: s.Faults.Names(), Unproven: s.Control == "",
 		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows},
 	}
 	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.argument(), v.subject, r.record.Seed)
+	if _, foreign := r.under.(subject.Foreign); foreign {
+		r.record.Foreign, r.record.Flags = true, r.suite.flags
+		r.record.Repeat += repeatFlags(r.suite.flags)
+	}
+	r.record.Missing = missingSteps(s.Faults.Steps(), r.under.Phrasebook())
 	r.send(history.Event{Kind: history.EventRunStart})
 	return history.Save(r.dir, r.record)
 }
 
 func (r *run) send(e history.Event) {
-	e.Scenario, e.Subject, e.Verify, e.Dir = r.scenario.ID, r.variant.subject, r.variant.verify, r.dir
+	e.Scenario, e.Subject, e.Verify, e.Dir = r.scenario.ID, r.record.Subject, r.variant.verify, r.dir
 	r.suite.events.Send(e)
 }
 
@@ -119,7 +130,7 @@ func (r *run) endPhase() {
 // could not be carried through; what was seen until then is in the record.
 func (r *run) do(ctx context.Context) (err error) {
 	r.phase("starting the cluster")
-	if r.cluster, err = r.suite.pool.Get(ctx, r.scenario.Cluster); err != nil {
+	if r.cluster, err = r.suite.pool.Get(ctx, specFor(r.scenario.Cluster, r.under)); err != nil {
 		return fmt.Errorf("start cluster: %w", err)
 	}
 	defer func() {
@@ -165,7 +176,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if err := r.cluster.WaitReplicated(ctx); err != nil {
 		return err
 	}
-	if r.inventory, err = observe.TakeInventory(ctx, source.DB, topology.Migrator().User); err != nil {
+	if r.inventory, err = observe.TakeInventory(ctx, source.DB, account(r.under).User); err != nil {
 		return err
 	}
 	if r.before, err = observe.Describe(ctx, source.DB, r.table()); err != nil {
@@ -228,30 +239,27 @@ func serverOptions(spec topology.Spec) map[string]string {
 // migrate runs the subject under the scenario's load and faults.
 func (r *run) migrate(ctx context.Context) (err error) {
 	r.phase("building the subject")
-	under, err := subject.Parse(r.suite.build, r.variant.subject)
-	if err != nil {
+	// The first command builds the program, or starts its container: that
+	// belongs before time zero.
+	if _, err := r.under.Command(ctx, subject.Target{}); err != nil {
 		return err
 	}
-	// The first command builds the program: that belongs before time zero.
-	if _, err := under.Command(ctx, subject.Target{}); err != nil {
-		return err
+	if tool, ok := r.under.(subject.Foreign); ok {
+		if r.record.Version, err = tool.Version(ctx); err != nil {
+			return err
+		}
 	}
 	r.phase("migrating")
 	r.recorder = history.NewRecorder()
 	r.record.Started = r.recorder.Started()
 	defer func() { r.record.Ops, r.record.Marks = r.recorder.Ops(), r.recorder.Marks() }()
-	site, closeSite, err := r.openSite(ctx, under)
+	site, closeSite, err := r.openSite(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeSite()) }()
-	host, port, err := hostPort(site.Proxy.Addr())
-	if err != nil {
-		return err
-	}
-	command, err := under.Command(ctx, subject.Target{
-		Host: host, Port: port, User: topology.Migrator().User, Password: topology.Migrator().Password,
-		Schema: topology.Database, Table: r.scenario.Table.Name, Alter: r.scenario.Alter, Verify: r.variant.verify,
+	command, err := commandFor(ctx, r.under, site.Proxy.Addr(), subject.Target{
+		Table: r.scenario.Table.Name, Alter: r.scenario.Alter, Verify: r.variant.verify, Extra: r.record.Flags,
 	})
 	if err != nil {
 		return err
@@ -274,6 +282,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 	errs = append(errs, site.Finish(finish))
 	r.second.Wait()
 	_, stopped := load.Stop()
+	r.settleRefused()
 	return errors.Join(append(errs, stopped, site.Proxy.Err())...)
 }
 
@@ -343,7 +352,7 @@ func (r *run) startSecond(ctx context.Context, command subject.Command) (fault.S
 
 // openSite opens what faults act on. The subject reaches the source through
 // the proxy and a link, the application through a link of its own.
-func (r *run) openSite(ctx context.Context, under subject.Subject) (*fault.Site, func() error, error) {
+func (r *run) openSite(ctx context.Context) (*fault.Site, func() error, error) {
 	var closers []func() error
 	closeAll := func() error {
 		var errs []error
@@ -365,13 +374,13 @@ func (r *run) openSite(ctx context.Context, under subject.Subject) (*fault.Site,
 		return fail(err)
 	}
 	closers = append(closers, appLink.Close)
-	statements, err := os.Create(filepath.Join(r.dir, StatementsFile))
+	statements, err := os.Create(filepath.Join(r.dir, history.StatementsFile))
 	if err != nil {
 		return fail(err)
 	}
 	closers = append(closers, statements.Close)
 	proxy, err := wire.Listen(context.WithoutCancel(ctx), wire.Config{
-		Upstream: subjectLink.Addr, Phrasebook: under.Phrasebook(), Recorder: r.recorder, Log: statements,
+		Upstream: subjectLink.Addr, Phrasebook: r.under.Phrasebook(), Recorder: r.recorder, Log: statements,
 		StreamTables: []string{topology.Database + "." + r.scenario.Table.Name},
 	})
 	if err != nil {
@@ -388,7 +397,7 @@ func (r *run) openSite(ctx context.Context, under subject.Subject) (*fault.Site,
 	return &fault.Site{
 		Cluster: r.cluster, Proxy: proxy, Links: fault.Links{Subject: subjectLink, App: appLink}, App: app,
 		Table: r.scenario.Table, Schema: topology.Database, Recorder: r.recorder,
-		Names: tableNames(under, r.scenario.Table.Name),
+		Names: tableNames(r.under, r.scenario.Table.Name),
 	}, closeAll, nil
 }
 
@@ -404,7 +413,7 @@ func (r *run) conclude() (check.Conclusion, error) {
 	r.phase("judging")
 	judgement := check.Judge(r.record)
 	r.endPhase()
-	c := check.Conclude(r.record, judgement, history.Seconds(time.Since(r.began)))
+	c := check.Conclude(r.record, judgement, r.suite.known, history.Seconds(time.Since(r.began)))
 	r.send(history.Event{
 		Kind: history.EventRunEnd, Verdict: string(judgement.Verdict), Expected: c.Expected, Seconds: c.Seconds,
 		Anomaly: string(judgement.Headline(check.Kind(r.record.Guards))),

@@ -2,16 +2,19 @@ package harness
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"rowproof/harness/check"
 	"rowproof/harness/history"
 	"rowproof/harness/subject"
 	"rowproof/harness/topology"
@@ -20,12 +23,13 @@ import (
 // Names of environment variables that choose what a suite does, beside those
 // of package history. The rowproof command sets them.
 const (
-	ListEnv     = "ROWPROOF_LIST"     // 1: name the scenarios, run nothing
-	SubjectEnv  = "ROWPROOF_SUBJECT"  // osc, control, mutant:NAME, with commas; default osc,control
-	SeedEnv     = "ROWPROOF_SEED"     // the seed of every run; default a new one each
-	RepeatEnv   = "ROWPROOF_REPEAT"   // how often to run each scenario; default 1
-	ParallelEnv = "ROWPROOF_PARALLEL" // how many runs go on at once, each on a cluster of its own; default 1
-	KeepEnv     = "ROWPROOF_KEEP"     // 1: leave a cluster up in the end, until an interrupt
+	ListEnv     = "ROWPROOF_LIST"          // 1: name the scenarios, run nothing
+	SubjectEnv  = "ROWPROOF_SUBJECT"       // osc, control, mutant:NAME, gh-ost=PATH, spirit=PATH, pt-osc, with commas; default osc,control,pt-osc
+	FlagsEnv    = "ROWPROOF_SUBJECT_FLAGS" // more arguments for subjects that are not ours: a JSON list of texts
+	SeedEnv     = "ROWPROOF_SEED"          // the seed of every run; default a new one each
+	RepeatEnv   = "ROWPROOF_REPEAT"        // how often to run each scenario; default 1
+	ParallelEnv = "ROWPROOF_PARALLEL"      // how many runs go on at once, each on a cluster of its own; default 1
+	KeepEnv     = "ROWPROOF_KEEP"          // 1: leave a cluster up in the end, until an interrupt
 )
 
 // Suite is what the scenarios of one test process share.
@@ -34,6 +38,8 @@ type Suite struct {
 	dir      string
 	list     bool
 	wanted   []string
+	flags    []string // for subjects that are not ours
+	known    check.Findings
 	seed     uint64 // 0: a new one for each run
 	repeat   int
 	parallel int
@@ -70,7 +76,7 @@ func Main(m *testing.M, suite **Suite) int {
 }
 
 func newSuite() (s *Suite, err error) {
-	s = &Suite{list: os.Getenv(ListEnv) == "1", wanted: []string{"osc", "control"}}
+	s = &Suite{list: os.Getenv(ListEnv) == "1", wanted: []string{"osc", "control", ptOsc}}
 	if s.events, err = history.OpenEvents(); err != nil {
 		return nil, err
 	}
@@ -97,11 +103,19 @@ func newSuite() (s *Suite, err error) {
 	if os.Getenv(KeepEnv) == "1" {
 		s.shelf = new(shelf)
 	}
+	if text := os.Getenv(FlagsEnv); text != "" {
+		if err := json.Unmarshal([]byte(text), &s.flags); err != nil {
+			return nil, fmt.Errorf("read %s: want a JSON list of texts: %w", FlagsEnv, err)
+		}
+	}
 	if s.list {
 		return s, nil
 	}
 	root, err := subject.ModuleRoot()
 	if err != nil {
+		return nil, err
+	}
+	if s.known, err = check.LoadFindings(root); err != nil {
 		return nil, err
 	}
 	if s.build, err = subject.NewBuild(root); err != nil {
@@ -205,11 +219,15 @@ type variant struct {
 }
 
 func (v variant) title() string {
+	name, _, _ := strings.Cut(v.subject, "=") // without the path of a program
 	if v.verify {
-		return v.subject + "-verify"
+		return name + "-verify"
 	}
-	return v.subject
+	return name
 }
+
+// ptOsc is the subject that needs an image of its own.
+const ptOsc = "pt-osc"
 
 // runs lists the variants. The algorithm runs bare, for a verify pass would
 // turn a loss into an abort; that it does so is a finding of its own.
@@ -243,13 +261,17 @@ func (s *Suite) newSeed() uint64 {
 	return s.seed
 }
 
-// ensureImage builds the server image if it is missing, which is the first
-// thing that needs a Docker engine.
+// ensureImage builds the images that are missing, which is the first thing
+// that needs a Docker engine.
 func (s *Suite) ensureImage(ctx context.Context) error {
 	if s.list {
 		return nil
 	}
-	if _, err := topology.EnsureImage(ctx, phaseLines{s.events}); err != nil {
+	_, err := topology.EnsureImage(ctx, phaseLines{s.events})
+	if err == nil && slices.Contains(s.wanted, ptOsc) {
+		_, err = topology.EnsureToolImage(ctx, phaseLines{s.events})
+	}
+	if err != nil {
 		return fmt.Errorf("this machine can't run scenarios: %w", err)
 	}
 	return nil

@@ -12,12 +12,14 @@ import (
 
 // Count is how the runs of one scenario on one subject ended.
 type Count struct {
-	Scenario string `json:"scenario"`
-	Subject  string `json:"subject"`
-	Verify   bool   `json:"verify"`
-	Control  bool   `json:"control"`
-	Runs     int    `json:"runs"`
-	Expected int    `json:"expected"` // runs that ended as the scenario demands
+	Scenario string   `json:"scenario"`
+	Subject  string   `json:"subject"`
+	Version  string   `json:"version,omitempty"` // of a tool that is not ours
+	Flags    []string `json:"flags,omitempty"`   // that it was given
+	Verify   bool     `json:"verify"`
+	Control  bool     `json:"control"`
+	Runs     int      `json:"runs"`
+	Expected int      `json:"expected"` // runs that ended as the scenario demands
 	// Verdicts and Anomalies are how many runs have each. Of a run's
 	// anomalies only the one counts that a table shows for it.
 	Verdicts  map[check.Verdict]int `json:"verdicts"`
@@ -30,7 +32,8 @@ func CountRuns(runs []Run) []Count {
 	counts := []Count{}
 	for _, r := range runs {
 		c := Count{
-			Scenario: r.Record.Scenario, Subject: r.Record.Subject, Verify: r.Record.Verify, Control: r.Record.Control,
+			Scenario: r.Record.Scenario, Subject: r.Record.Subject, Version: r.Record.Version, Flags: r.Record.Flags,
+			Verify: r.Record.Verify, Control: r.Record.Control,
 			Verdicts: map[check.Verdict]int{}, Anomalies: map[string]int{},
 		}
 		if n := len(counts) - 1; n < 0 || !counts[n].same(c) {
@@ -42,7 +45,7 @@ func CountRuns(runs []Run) []Count {
 }
 
 func (c Count) same(other Count) bool {
-	return c.Scenario == other.Scenario && c.Subject == other.Subject && c.Verify == other.Verify && c.Control == other.Control
+	return c.Scenario == other.Scenario && c.SubjectName() == other.SubjectName() && c.Control == other.Control
 }
 
 func (c *Count) add(r Run) {
@@ -57,7 +60,7 @@ func (c *Count) add(r Run) {
 }
 
 // SubjectName is how a report names the subject.
-func (c Count) SubjectName() string { return subjectName(c.Subject, c.Verify) }
+func (c Count) SubjectName() string { return subjectName(c.Subject, c.Version, c.Flags, c.Verify) }
 
 // String is "Valid 20 of 20", or "Valid 18, Invalid 2 (lost row 1, stale row
 // 1)" if they differ.

@@ -28,8 +28,8 @@ func TestCount(t *testing.T) {
 
 func TestCountRuns(t *testing.T) {
 	counts := reports.CountRuns(load(t, suite))
-	if len(counts) != 7 {
-		t.Fatalf("got %d counts, want one for each of 7 pairs of scenario and subject", len(counts))
+	if len(counts) != 9 {
+		t.Fatalf("got %d counts, want one for each of 9 pairs of scenario and subject", len(counts))
 	}
 	got := map[string]string{}
 	for _, c := range counts {

@@ -60,10 +60,11 @@ func junitSchema() map[string]element {
 		"testcase": {
 			attributes: []string{"name", "classname", "time"},
 			required:   []string{"name", "classname", "time"},
-			children:   []string{"failure", "error", "system-out", "system-err"},
+			children:   []string{"failure", "error", "skipped", "system-out", "system-err"},
 		},
 		"failure":    {attributes: []string{"message", "type"}, required: []string{"type"}},
 		"error":      {attributes: []string{"message", "type"}, required: []string{"type"}},
+		"skipped":    {attributes: []string{"message"}},
 		"system-out": {},
 	}
 }
@@ -116,7 +117,7 @@ func TestJUnitStructure(t *testing.T) {
 			path = path[:len(path)-1]
 		}
 	}
-	for name, want := range map[string]int{"testsuites": 1, "testsuite": 3, "testcase": 9, "failure": 2, "error": 2} {
+	for name, want := range map[string]int{"testsuites": 1, "testsuite": 3, "testcase": 11, "failure": 2, "error": 2, "skipped": 1} {
 		if count[name] != want {
 			t.Errorf("<%s>: got %d, want %d", name, count[name], want)
 		}

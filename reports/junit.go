@@ -59,7 +59,12 @@ type junitCase struct {
 	Time      junitTime    `xml:"time,attr"`
 	Failure   *junitDetail `xml:"failure"`
 	Error     *junitDetail `xml:"error"`
+	Skipped   *junitReason `xml:"skipped"`
 	Out       junitText    `xml:"system-out"`
+}
+
+type junitReason struct {
+	Message string `xml:"message,attr"`
 }
 
 type junitDetail struct {
@@ -127,6 +132,9 @@ func newJUnitSuite(first Run) junitSuite {
 
 func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
+	if c.Skipped != nil {
+		s.Skipped++
+	}
 	s.count(c)
 }
 
@@ -151,6 +159,9 @@ func newJUnitCase(r Run) junitCase {
 	}
 	if n := r.number(); n > 1 {
 		c.Name += fmt.Sprintf(" #%d", n)
+	}
+	if r.notApplicable() {
+		c.Skipped = &junitReason{Printable("not applicable: " + strings.Join(r.Conclusion.Judgement.Reasons(), "; "))}
 	}
 	if r.Conclusion.Expected {
 		return c

@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"rowproof/harness/check"
 	"rowproof/harness/history"
 )
 
@@ -119,7 +120,11 @@ func (p *Progress) end(e history.Event) {
 	if !e.Expected {
 		mark = "NOT as expected"
 	}
-	ended := p.label(e) + p.t.verdict(e.Expected, fmt.Sprintf("%s (%s)", Printable(verdict), mark))
+	ending := fmt.Sprintf("%s (%s)", Printable(verdict), mark)
+	if e.Verdict == string(check.NotApplicable) {
+		ending = e.Verdict
+	}
+	ended := p.label(e) + p.t.verdict(e.Expected, ending)
 	if p.writer == nil {
 		p.line(fmt.Sprintf("%s %.2f s", ended, e.Seconds))
 		return

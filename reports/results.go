@@ -14,26 +14,31 @@ const ResultsVersion = 1
 
 // Results is what a suite came to.
 type Results struct {
-	Format   int         `json:"format"` // ResultsVersion
-	Runs     int         `json:"runs"`
-	Expected int         `json:"expected"` // runs that ended as their scenario demands
-	Counts   []Count     `json:"counts"`   // by scenario and subject
+	Format   int         `json:"format"`         // ResultsVersion
+	Runs     int         `json:"runs"`           // made
+	Expected int         `json:"expected"`       // runs that ended as their scenario demands
+	Without  int         `json:"not_applicable"` // not made, since the subject lacks a step
+	Counts   []Count     `json:"counts"`         // by scenario and subject
 	Results  []ResultRow `json:"results"`
 }
 
 // ResultRow is one run, in short; all of it is in Dir.
 type ResultRow struct {
-	Scenario string  `json:"scenario"`
-	Subject  string  `json:"subject"`
-	Verify   bool    `json:"verify"`
-	Control  bool    `json:"control"`
-	Number   int     `json:"number"`  // which of the repeats
-	Verdict  string  `json:"verdict"` // Valid, Invalid, Unknown
-	Anomaly  string  `json:"anomaly,omitempty"`
-	Outcome  string  `json:"outcome,omitempty"` // of the migration
-	Expected bool    `json:"expected"`
-	Reason   string  `json:"reason,omitempty"` // why it is not as expected
-	Seconds  float64 `json:"seconds"`
+	Scenario string   `json:"scenario"`
+	Subject  string   `json:"subject"`
+	Verify   bool     `json:"verify"`
+	Control  bool     `json:"control"`
+	Number   int      `json:"number"`            // which of the repeats
+	Version  string   `json:"version,omitempty"` // of a tool that is not ours
+	Flags    []string `json:"flags,omitempty"`   // that it was given
+	Verdict  string   `json:"verdict"`           // Valid, Invalid, Unknown, Not applicable
+	Anomaly  string   `json:"anomaly,omitempty"`
+	Outcome  string   `json:"outcome,omitempty"` // of the migration
+	Expected bool     `json:"expected"`
+	Reason   string   `json:"reason,omitempty"`  // why it is not as expected
+	Known    string   `json:"known,omitempty"`   // the public report of what the tool is known to do, and did
+	Missing  []string `json:"missing,omitempty"` // steps that the subject lacks
+	Seconds  float64  `json:"seconds"`
 	// Phases is what Seconds was spent on.
 	Phases []history.Phase `json:"phases,omitempty"`
 	Seed   uint64          `json:"seed"`
@@ -43,17 +48,18 @@ type ResultRow struct {
 
 // NewResults returns the results of runs, with paths relative to dir.
 func NewResults(dir string, runs []Run) Results {
-	res := Results{Format: ResultsVersion, Runs: len(runs), Counts: CountRuns(runs), Results: []ResultRow{}}
+	good, bad, without := count(runs)
+	res := Results{Format: ResultsVersion, Runs: good + bad, Expected: good, Without: without, Counts: CountRuns(runs), Results: []ResultRow{}}
 	for _, r := range runs {
-		if r.Conclusion.Expected {
-			res.Expected++
-		}
-		res.Results = append(res.Results, ResultRow{
+		row := ResultRow{
 			Scenario: r.Record.Scenario,
 			Subject:  r.Record.Subject,
 			Verify:   r.Record.Verify,
 			Control:  r.Record.Control,
 			Number:   r.number(),
+			Version:  r.Record.Version,
+			Flags:    r.Record.Flags,
+			Missing:  r.Record.Missing,
 			Verdict:  string(r.Conclusion.Judgement.Verdict),
 			Anomaly:  r.Anomaly(),
 			Outcome:  r.Record.Exit.Outcome,
@@ -64,7 +70,11 @@ func NewResults(dir string, runs []Run) Results {
 			Seed:     r.Record.Seed,
 			Repeat:   r.Record.Repeat,
 			Dir:      below(dir, r.Dir),
-		})
+		}
+		if k := r.Conclusion.Known; k != nil {
+			row.Known = k.Report
+		}
+		res.Results = append(res.Results, row)
 	}
 	return res
 }

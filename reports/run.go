@@ -84,10 +84,10 @@ func unjudged(r *history.Record) check.Conclusion {
 	}
 }
 
-// Judge judges a stored run with the checkers of this version and stores the
-// new verdict. A run that ended before it was judged is left as it is if too
+// Judge judges a stored run with the checkers of this version, and by what is
+// known of other tools today, and stores the new verdict. A run that ended before it was judged is left as it is if too
 // little was stored of it.
-func Judge(dir string) (Run, error) {
+func Judge(dir string, known check.Findings) (Run, error) {
 	before, err := loadRun(dir)
 	if err != nil {
 		return Run{}, err
@@ -99,33 +99,62 @@ func Judge(dir string) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	c := check.Conclude(r, check.Judge(r), before.Conclusion.Seconds)
+	c := check.Conclude(r, check.Judge(r), known, before.Conclusion.Seconds)
 	if err := check.SaveConclusion(dir, c); err != nil {
 		return Run{}, err
 	}
 	return loadRun(dir)
 }
 
-// Expected reports whether there are runs and each ended as its scenario
-// demands.
+// Expected reports whether runs were made and each ended as its scenario
+// demands. Where no scenario was applicable, nothing was shown.
 func Expected(runs []Run) bool {
-	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r Run) bool { return !r.Conclusion.Expected })
+	good, bad, _ := count(runs)
+	return good > 0 && bad == 0
 }
 
-// SubjectName is how a report names the run's subject.
-func (r Run) SubjectName() string { return subjectName(r.Record.Subject, r.Record.Verify) }
-
-func subjectName(subject string, verify bool) string {
-	if verify {
-		return subject + " +verify"
+// count returns how many runs ended as their scenario demands, how many did
+// not, and how many were not made since their scenario was not applicable.
+func count(runs []Run) (good, bad, without int) {
+	for _, r := range runs {
+		switch {
+		case r.notApplicable():
+			without++
+		case r.Conclusion.Expected:
+			good++
+		default:
+			bad++
+		}
 	}
-	return subject
+	return good, bad, without
+}
+
+func (r Run) notApplicable() bool { return r.Conclusion.Judgement.Verdict == check.NotApplicable }
+
+// SubjectName is how a report names the run's subject: with the version and
+// the flags of a tool that is not ours.
+func (r Run) SubjectName() string {
+	return subjectName(r.Record.Subject, r.Record.Version, r.Record.Flags, r.Record.Verify)
+}
+
+func subjectName(subject, version string, flags []string, verify bool) string {
+	words := []string{subject}
+	if version != "" {
+		words = append(words, version)
+	}
+	words = append(words, flags...)
+	if verify {
+		words = append(words, "+verify")
+	}
+	return Printable(strings.Join(words, " "))
 }
 
 // VerdictText is the verdict with what was wanted, where that is not plain.
 func (r Run) VerdictText() string {
 	v := string(r.Conclusion.Judgement.Verdict)
 	switch {
+	case r.Conclusion.Known != nil:
+		return v + " (as known)"
 	case r.Record.Control && r.Conclusion.Expected:
 		return v + " (as it must)"
 	case r.Record.Control && r.Conclusion.Judgement.Verdict != check.Invalid:
@@ -157,6 +186,7 @@ func compareRuns(a, b Run) int {
 		cmp.Compare(a.Record.Scenario, b.Record.Scenario),
 		compareBool(isMutant(a), isMutant(b)),
 		compareBool(a.Record.Control, b.Record.Control),
+		compareBool(a.Record.Foreign, b.Record.Foreign),
 		cmp.Compare(a.Record.Subject, b.Record.Subject),
 		compareBool(a.Record.Verify, b.Record.Verify),
 		cmp.Compare(a.number(), b.number()),

@@ -27,11 +27,13 @@ func TestLoad(t *testing.T) {
 		}
 		want := []string{
 			"copy-split-read-write/osc/1",
+			"copy-split-read-write/pt-osc/1",
 			"copy-split-read-write/mutant-copy-reads-then-writes/1",
 			"seam-after-sync/osc/1",
 			"seam-after-sync/osc/2",
 			"seam-after-sync/osc/10",
 			"seam-after-sync/osc-verify/1",
+			"seam-after-sync/gh-ost/1",
 			"seam-after-sync/mutant-range-read-trusts-attach/1",
 			"seam-after-sync-empty/osc/1",
 			"seam-after-sync-empty/osc-verify/1",
@@ -43,8 +45,8 @@ func TestLoad(t *testing.T) {
 
 	t.Run("OK/EachRunOnce", func(t *testing.T) {
 		one := filepath.Join(suite, "seam-after-sync", "osc", "1")
-		if got := load(t, one, filepath.Join(suite, "seam-after-sync"), one); len(got) != 5 {
-			t.Errorf("runs: got %d, want 5", len(got))
+		if got := load(t, one, filepath.Join(suite, "seam-after-sync"), one); len(got) != 6 {
+			t.Errorf("runs: got %d, want 6", len(got))
 		}
 	})
 
@@ -105,7 +107,7 @@ func TestJudge(t *testing.T) {
 		if err := check.SaveConclusion(dir, old); err != nil {
 			t.Fatal(err)
 		}
-		got, err := reports.Judge(dir)
+		got, err := reports.Judge(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,14 +125,14 @@ func TestJudge(t *testing.T) {
 
 	t.Run("OK/RunThatDiedStaysUnknown", func(t *testing.T) {
 		dir := filepath.Join(copySuite(t), "seam-after-sync-empty", "osc-verify", "1")
-		got, err := reports.Judge(dir)
+		got, err := reports.Judge(dir, nil)
 		if err != nil || got.Conclusion.Judgement.Verdict != check.Unknown {
 			t.Errorf("judge: got %v, %v, want Unknown", got.Conclusion.Judgement.Verdict, err)
 		}
 	})
 
 	t.Run("ErrNoRun", func(t *testing.T) {
-		if _, err := reports.Judge(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := reports.Judge(t.TempDir(), nil); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("judge: got %v, want %v", err, fs.ErrNotExist)
 		}
 	})

@@ -31,6 +31,9 @@ func writeStory(b *strings.Builder, t Terminal, g group) {
 	if c.Reason != "" {
 		writeProse(b, "Not as expected: "+c.Reason+".")
 	}
+	if k := c.Known; k != nil {
+		writeProse(b, "Known of it since "+k.Date+". Report: "+k.Report+".")
+	}
 	if r.Record.Exit.Outcome != "" {
 		writeProse(b, outcome(r))
 	}

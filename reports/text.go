@@ -78,17 +78,15 @@ func unproven(runs []Run) []string {
 
 // summary is one line: "7 runs: 6 as expected, 1 not".
 func summary(t Terminal, runs []Run) string {
-	good := 0
-	for _, r := range runs {
-		if r.Conclusion.Expected {
-			good++
-		}
-	}
+	good, bad, without := count(runs)
 	noun := "runs"
-	if len(runs) == 1 {
+	if good+bad == 1 {
 		noun = "run"
 	}
-	line := fmt.Sprintf("%d %s: %d as expected, %d not", len(runs), noun, good, len(runs)-good)
+	line := fmt.Sprintf("%d %s: %d as expected, %d not", good+bad, noun, good, bad)
+	if without > 0 {
+		line += fmt.Sprintf("; %d not applicable", without)
+	}
 	return t.verdict(Expected(runs), line)
 }
 
@@ -140,6 +138,14 @@ func told(groups []group) []group {
 	})
 }
 
+// anomalyText is the anomaly, or why the scenario is not applicable.
+func anomalyText(r Run) string {
+	if r.notApplicable() {
+		return "no step " + strings.Join(r.Record.Missing, ", ")
+	}
+	return r.Anomaly()
+}
+
 func writeTable(b *strings.Builder, t Terminal, groups []group) {
 	repeated := slices.ContainsFunc(groups, func(g group) bool { return len(g.runs) > 1 })
 	tw := table.NewWriter()
@@ -166,7 +172,7 @@ func writeTable(b *strings.Builder, t Terminal, groups []group) {
 		last = r.Record.Scenario
 		row := table.Row{
 			scenario, r.SubjectName(), r.Record.Exit.Outcome, t.verdict(r.Conclusion.Expected, r.VerdictText()),
-			r.Anomaly(), strconv.FormatFloat(g.seconds(), 'f', 2, 64),
+			anomalyText(r), strconv.FormatFloat(g.seconds(), 'f', 2, 64),
 		}
 		if repeated {
 			row = append(row, len(g.runs))

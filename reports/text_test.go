@@ -36,6 +36,14 @@ func TestWriteText(t *testing.T) {
 		}
 	})
 
+	// Where nothing could be run, nothing was shown.
+	t.Run("OK/NotApplicableIsNoPass", func(t *testing.T) {
+		runs := load(t, filepath.Join(suite, "copy-split-read-write", "pt-osc"))
+		if want := "0 runs: 0 as expected, 0 not; 1 not applicable"; !strings.Contains(string(plainText(t, runs)), want) || reports.Expected(runs) {
+			t.Errorf("got %s, as expected %v, want %q and not as expected", plainText(t, runs), reports.Expected(runs), want)
+		}
+	})
+
 	// A control that is Invalid is good news, a control that is Valid is not.
 	t.Run("OK/ColourIsByExpectation", func(t *testing.T) {
 		text.EnableColors() // whatever the environment says
@@ -49,6 +57,8 @@ func TestWriteText(t *testing.T) {
 			"Invalid":                 text.FgRed,
 			"Valid":                   text.FgGreen,
 			"Unknown":                 text.FgRed,
+			"Invalid (as known)":      text.FgGreen,
+			"Not applicable":          text.FgGreen,
 		} {
 			if !strings.Contains(b.String(), colour.Sprint(want)) {
 				t.Errorf("text lacks %q", colour.Sprint(want))

@@ -34,7 +34,7 @@ func TestSeamCommitOrderOff(t *testing.T) {
 				fault.WriteUnacked(late),
 				fault.Freeze(fault.Writing(late)).As("frozen"),
 				fault.StartIO()),
-			fault.OnceReadOrWaiting(step.RangeRead).Then(fault.End("frozen")),
+			fault.OnceReadOrWaiting(step.RangeRead, step.Attach).Then(fault.End("frozen")),
 		},
 
 		Expect:  harness.Completed,

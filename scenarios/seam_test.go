@@ -21,13 +21,15 @@ var semiSync = topology.Spec{Replicas: 1, SemiSync: true, GTID: true}
 const widen = "MODIFY val BIGINT NOT NULL DEFAULT 0"
 
 // unackedAtAttach is what the report did: writes wait for their ACKs while
-// the tool attaches, and get them once it has read its range, or waits.
+// the tool attaches, and get them once it has read its range, or waits. A tool
+// with triggers waits when it attaches: they can't be made while a
+// transaction is open.
 func unackedAtAttach(writes ...workload.Write) fault.Plan {
 	return fault.Plan{
 		fault.Before(step.Attach,
 			fault.StopIO(),
 			fault.WriteUnacked(writes...)),
-		fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
+		fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel, step.Attach).Then(
 			fault.StartIO()),
 	}
 }
@@ -107,7 +109,7 @@ func TestSeamLostReply(t *testing.T) {
 			fault.Before(step.Attach,
 				fault.StopIO(),
 				fault.WriteAndLoseReply(workload.Insert(table, row(1000, "orphan", 1)))),
-			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel).Then(
+			fault.OnceReadOrWaiting(step.RangeRead, step.Sentinel, step.Attach).Then(
 				fault.StartIO()),
 		},
 

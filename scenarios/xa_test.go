@@ -25,7 +25,7 @@ func TestSeamXABeforeAttach(t *testing.T) {
 
 		Faults: fault.Plan{
 			fault.First(fault.XAPrepare("late", workload.Insert(table, row(1000, "late", 1)))),
-			fault.OnceReadOrWaiting(step.RangeRead).Then(fault.XACommit("late")),
+			fault.OnceReadOrWaiting(step.RangeRead, step.Attach).Then(fault.XACommit("late")),
 		},
 
 		Expect:  harness.Completed,

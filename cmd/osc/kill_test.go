@@ -116,7 +116,7 @@ func migrate(t *testing.T, ctx context.Context, s subject.Subject, addr string) 
 	return result.Exit
 }
 
-func launch(t *testing.T, ctx context.Context, s subject.Subject, addr string) *subject.Process {
+func launch(t *testing.T, ctx context.Context, s subject.Subject, addr string) subject.Running {
 	t.Helper()
 	return launchTarget(t, ctx, s, addr, subject.Target{
 		Schema: topology.Database, Table: "t", Alter: "MODIFY v BIGINT", Verify: true, Extra: []string{"--chunk-size=1"},
@@ -124,7 +124,7 @@ func launch(t *testing.T, ctx context.Context, s subject.Subject, addr string) *
 }
 
 // launchTarget starts a subject on a target at this address.
-func launchTarget(t testing.TB, ctx context.Context, s subject.Subject, addr string, target subject.Target) *subject.Process {
+func launchTarget(t testing.TB, ctx context.Context, s subject.Subject, addr string, target subject.Target) subject.Running {
 	t.Helper()
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {

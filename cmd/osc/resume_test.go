@@ -115,7 +115,7 @@ func TestResumeFromTheMiddle(t *testing.T) {
 	ctx := b.small(t)
 	execute(t, b.server.DB, "INSERT INTO "+schema+".t VALUES (4, 4), (5, 5), (6, 6)")
 	flags := []string{"--threads=1", "--checkpoint-seconds=0.01"}
-	b.held(t, ctx, wire.Rule{Step: step.CopyWrite, Occurrence: 4}, func(proxy *wire.Proxy, p *subject.Process) {
+	b.held(t, ctx, wire.Rule{Step: step.CopyWrite, Occurrence: 4}, func(proxy *wire.Proxy, p subject.Running) {
 		// Row 3 is copied. A checkpoint that was under way may not say so yet.
 		for range 3 {
 			if _, err := proxy.Await(ctx, checkpoint, wire.After); err != nil {
@@ -347,7 +347,7 @@ func (b *bench) expect(t *testing.T, ctx context.Context, want string) {
 
 // begin starts osc. Without another --chunk-size, each row is a chunk, so
 // that there are moments between them.
-func (b *bench) begin(t testing.TB, ctx context.Context, addr string, flags ...string) *subject.Process {
+func (b *bench) begin(t testing.TB, ctx context.Context, addr string, flags ...string) subject.Running {
 	t.Helper()
 	return launchTarget(t, ctx, b.subject, addr, subject.Target{
 		Schema: topology.Database, Table: b.table, Alter: b.alter, Verify: true, Extra: append([]string{"--chunk-size=1"}, flags...),
@@ -374,12 +374,12 @@ func (b *bench) kill(t *testing.T, ctx context.Context, rule wire.Rule, flags ..
 
 func (b *bench) signal(t *testing.T, ctx context.Context, s syscall.Signal, rule wire.Rule, flags ...string) history.Exit {
 	t.Helper()
-	return b.held(t, ctx, rule, func(_ *wire.Proxy, p *subject.Process) { end(t, ctx, p, s) }, flags...)
+	return b.held(t, ctx, rule, func(_ *wire.Proxy, p subject.Running) { end(t, ctx, p, s) }, flags...)
 }
 
 // end signals osc. One that is killed is awaited: nothing may be released
 // before that.
-func end(t *testing.T, ctx context.Context, p *subject.Process, s syscall.Signal) {
+func end(t *testing.T, ctx context.Context, p subject.Running, s syscall.Signal) {
 	t.Helper()
 	if err := p.Signal(s); err != nil {
 		t.Fatal(err)
@@ -394,10 +394,10 @@ func end(t *testing.T, ctx context.Context, p *subject.Process, s syscall.Signal
 // runHeld runs osc to its end, and the statements while the rule holds it.
 func (b *bench) runHeld(t *testing.T, ctx context.Context, rule wire.Rule, statements []string, flags ...string) history.Exit {
 	t.Helper()
-	return b.held(t, ctx, rule, func(*wire.Proxy, *subject.Process) { execute(t, b.server.DB, statements...) }, flags...)
+	return b.held(t, ctx, rule, func(*wire.Proxy, subject.Running) { execute(t, b.server.DB, statements...) }, flags...)
 }
 
-func (b *bench) held(t *testing.T, ctx context.Context, rule wire.Rule, do func(*wire.Proxy, *subject.Process), flags ...string) history.Exit {
+func (b *bench) held(t *testing.T, ctx context.Context, rule wire.Rule, do func(*wire.Proxy, subject.Running), flags ...string) history.Exit {
 	t.Helper()
 	proxy, err := wire.Listen(ctx, wire.Config{Upstream: b.server.Addr, Phrasebook: b.subject.Phrasebook()})
 	if err != nil {

@@ -127,7 +127,7 @@ func (s *soaking) whole(t *testing.T, ctx context.Context) {
 }
 
 // ends lets osc swap the tables when so many tenths of the duration are over.
-func (s *soaking) ends(t *testing.T, ctx context.Context, p *subject.Process, tenths time.Duration) {
+func (s *soaking) ends(t *testing.T, ctx context.Context, p subject.Running, tenths time.Duration) {
 	t.Helper()
 	s.goOn(t, ctx, tenths)
 	remove(t, s.postpone)

@@ -98,7 +98,7 @@ Exit status: 0 every run is as its scenario demands, 1 one is not,
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddCommand(newListCommand(c), newRunCommand(c), newGenerateCommand(c), newJudgeCommand(c), newReportCommand(c),
-		newDoctorCommand(c), newBenchCommand(c))
+		newRecordCommand(c), newTraceCommand(c), newDoctorCommand(c), newBenchCommand(c))
 	return cmd
 }
 

@@ -52,7 +52,7 @@ func rowproofHere(t *testing.T, args ...string) result {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"judge", "--help"}, {"report", "--help"}, {"doctor", "--help"}, {"generate", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"judge", "--help"}, {"report", "--help"}, {"record", "--help"}, {"trace", "--help"}, {"doctor", "--help"}, {"generate", "--help"}} {
 		t.Run("OK/"+strings.Join(args, " "), func(t *testing.T) {
 			got := rowproofHere(t, args...)
 			if got.status != exitExpected || !strings.Contains(got.out, "Examples:") {
@@ -126,7 +126,7 @@ func TestRun(t *testing.T) {
 		if got.status != exitExpected {
 			t.Fatalf("got %+v, want status %d", got, exitExpected)
 		}
-		for _, want := range []string{"Invalid (as it must)", "lost row", "4 runs: 4 as expected, 0 not"} {
+		for _, want := range []string{"Invalid (as it must)", "lost row", "6 runs: 6 as expected, 0 not"} {
 			if !strings.Contains(got.out, want) {
 				t.Errorf("output %q lacks %q", got.out, want)
 			}
@@ -138,7 +138,7 @@ func TestRun(t *testing.T) {
 		if err := json.Unmarshal([]byte(read(t, filepath.Join(suite, reports.ResultsFile))), &results); err != nil {
 			t.Fatal(err)
 		}
-		if results.Runs != 4 || results.Expected != 4 || results.Results[0].Seed != 42 {
+		if results.Runs != 6 || results.Expected != 6 || results.Results[0].Seed != 42 {
 			t.Errorf("results: got %+v", results)
 		}
 		for _, name := range []string{reports.JUnitFile, logFile} {
@@ -222,23 +222,30 @@ func TestRun(t *testing.T) {
 	full := t.TempDir()
 	create(t, full, "file")
 	wrong := map[string][]string{
-		"Scenario":   {"run", "absent"},
-		"Pattern":    {"run", "[", "--out", filepath.Join(full, "new")},
-		"Subject":    {"run", "--subject", "mutant:absent"},
-		"NoSubject":  {"run", "--subject", ""},
-		"Repeat":     {"run", "--repeat", "0"},
-		"Parallel":   {"run", "--parallel", "0"},
-		"Shard0":     {"run", "--shard", "0/8"},
-		"Shard9":     {"run", "--shard", "9/8"},
-		"ShardText":  {"run", "--shard", "x"},
-		"ShardHalf":  {"run", "--shard", "1/"},
-		"Seed":       {"run", "--seed", "-1"},
-		"OutIsUsed":  {"run", "good", "--out", full},
-		"Flag":       {"run", "--absent"},
-		"Command":    {"absent"},
-		"NoRuns":     {"report", full},
-		"JudgeNone":  {"judge"},
-		"JudgeFalse": {"judge", filepath.Join(full, "absent")},
+		"Scenario":    {"run", "absent"},
+		"Pattern":     {"run", "[", "--out", filepath.Join(full, "new")},
+		"Subject":     {"run", "--subject", "mutant:absent"},
+		"NoProgram":   {"run", "--subject", "gh-ost=" + filepath.Join(full, "absent")},
+		"NotAProgram": {"run", "--subject", "osc,spirit=" + filepath.Join(full, "file")},
+		"NoSuchTool":  {"run", "--subject", "lhm"},
+		"Trace":       {"trace"},
+		"TraceOf":     {"trace", "lhm"},
+		"TraceTable":  {"trace", "osc", "--table-file", filepath.Join(full, "absent")},
+		"RecordNone":  {"record"},
+		"NoSubject":   {"run", "--subject", ""},
+		"Repeat":      {"run", "--repeat", "0"},
+		"Parallel":    {"run", "--parallel", "0"},
+		"Shard0":      {"run", "--shard", "0/8"},
+		"Shard9":      {"run", "--shard", "9/8"},
+		"ShardText":   {"run", "--shard", "x"},
+		"ShardHalf":   {"run", "--shard", "1/"},
+		"Seed":        {"run", "--seed", "-1"},
+		"OutIsUsed":   {"run", "good", "--out", full},
+		"Flag":        {"run", "--absent"},
+		"Command":     {"absent"},
+		"NoRuns":      {"report", full},
+		"JudgeNone":   {"judge"},
+		"JudgeFalse":  {"judge", filepath.Join(full, "absent")},
 	}
 	for name, args := range wrong {
 		t.Run("ErrUsage/"+name, func(t *testing.T) {
@@ -299,11 +306,11 @@ func TestStored(t *testing.T) {
 	t.Run("OK/Report", func(t *testing.T) {
 		out := t.TempDir()
 		got := rowproofHere(t, "report", filepath.Join(suite, "good"), "--out", out)
-		if got.status != exitExpected || !strings.Contains(got.out, "2 runs: 2 as expected, 0 not") {
-			t.Errorf("got %+v, want status 0 and two runs", got)
+		if got.status != exitExpected || !strings.Contains(got.out, "3 runs: 3 as expected, 0 not") {
+			t.Errorf("got %+v, want status 0 and three runs", got)
 		}
-		if !strings.Contains(read(t, filepath.Join(out, reports.JUnitFile)), `tests="2"`) {
-			t.Errorf("%s does not hold two tests", reports.JUnitFile)
+		if !strings.Contains(read(t, filepath.Join(out, reports.JUnitFile)), `tests="3"`) {
+			t.Errorf("%s does not hold three tests", reports.JUnitFile)
 		}
 	})
 
@@ -319,6 +326,68 @@ func TestStored(t *testing.T) {
 			t.Errorf("got %+v, want status %d", got, exitExpected)
 		}
 	})
+}
+
+// stored saves a run of a foreign tool in which a row was lost.
+func stored(t *testing.T, dir string) {
+	t.Helper()
+	r := &history.Record{Scenario: "s", Subject: "gh-ost", Foreign: true, Version: "1.1.7", Guards: "lost row", Expect: "completed",
+		Exit: history.Exit{Outcome: "completed"}}
+	r.Observed.Comparison = history.Comparison{Done: true, Diffs: []history.RowDiff{{Key: "1", Want: history.Row{}}}}
+	if err := history.Save(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := check.SaveConclusion(dir, check.Conclude(r, check.Judge(r), nil, 1)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is recorded of a tool is as expected from then on.
+func TestRecord(t *testing.T) {
+	module := t.TempDir()
+	for _, dir := range []string{"run", check.KnownDir} {
+		if err := os.MkdirAll(filepath.Join(module, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(module, "go.mod"), []byte("module rowproof\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(module, "run")
+	stored(t, dir)
+	t.Chdir(module)
+	if got := rowproofHere(t, "judge", dir); got.status != exitUnexpected || !strings.Contains(got.out, check.KnownDir) {
+		t.Errorf("got %+v, want status %d before it is recorded", got, exitUnexpected)
+	}
+	if got := rowproofHere(t, "record", dir); got.status != exitExpected || !strings.Contains(got.out, "gh-ost.json: 1") {
+		t.Errorf("got %+v, want status %d and the file", got, exitExpected)
+	}
+	got := rowproofHere(t, "judge", dir)
+	if got.status != exitExpected || !strings.Contains(got.out, "Invalid (as known)") || !strings.Contains(got.out, check.NoReport) {
+		t.Errorf("got %+v, want status %d and that it is known", got, exitExpected)
+	}
+
+	t.Run("ErrOurs", func(t *testing.T) {
+		ours := t.TempDir()
+		if err := history.Save(ours, &history.Record{Scenario: "s", Subject: "osc"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := rowproofHere(t, "record", ours); got.status != exitUsage {
+			t.Errorf("got %+v, want status %d", got, exitUsage)
+		}
+	})
+}
+
+func TestTraceOfStoredRun(t *testing.T) {
+	dir := t.TempDir()
+	line := `{"time":"2026-03-01T12:00:00Z","conn":3,"thread":9,"kind":"query","sql":"LOCK TABLES t WRITE","step":"lock"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, history.StatementsFile), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := rowproofHere(t, "trace", dir)
+	if got.status != exitExpected || !strings.Contains(got.out, "lock        LOCK TABLES t WRITE") || !strings.Contains(got.out, "never said: preflight") {
+		t.Errorf("got %+v, want the statement with its step", got)
+	}
 }
 
 func TestJudgeTellsWhatChanged(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +25,7 @@ import (
 // package history names.
 const (
 	subjectEnv  = "ROWPROOF_SUBJECT"
+	flagsEnv    = "ROWPROOF_SUBJECT_FLAGS"
 	seedEnv     = "ROWPROOF_SEED"
 	repeatEnv   = "ROWPROOF_REPEAT"
 	parallelEnv = "ROWPROOF_PARALLEL"
@@ -41,6 +42,7 @@ const logLines = 20
 type runOptions struct {
 	scenarios []string
 	subjects  []string
+	flags     []string // for subjects that are not ours
 	repeat    int
 	parallel  int
 	shard     string // "2/8"; "" is all
@@ -60,7 +62,11 @@ scenario in a text file; docs/bug-report.md tells how to write one.
 
 Each scenario runs against osc, our engine, with its own verify pass off and
 on, and against the scenario's control, a copy of osc with the bug put back,
-which must lose data for the scenario to mean anything.
+which must lose data for the scenario to mean anything. pt-online-schema-change
+runs from Debian's package; gh-ost and spirit are programs that you have. Such a
+tool is as expected if no data is lost, whether it completes, gives up or
+refuses, or if it does what reports/verdicts knows of it. A scenario that needs
+a step which the tool lacks is not applicable.
 
 Every run leaves a directory with its operations, marks, log and verdict. The
 suite's directory also gets junit.xml and results.json.
@@ -71,6 +77,7 @@ the last run, stay up until Ctrl-C, and the commands to log in are shown.`,
   rowproof run seam-after-sync copy-split-read-write
   rowproof run 'seam-*' --subject osc --repeat 20 --parallel 4
   rowproof run docs/examples/seam-after-sync.rp
+  rowproof run --subject gh-ost=$HOME/bin/gh-ost --subject-flag=--cut-over=two-step
   rowproof run seam-after-sync --subject mutant:range-read-trusts-attach --seed 7
   rowproof run copy-resurrect --subject osc --keep
   rowproof run --shard 2/8`,
@@ -80,7 +87,8 @@ the last run, stay up until Ctrl-C, and the commands to log in are shown.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.subjects, "subject", []string{"osc", "control"}, "what to test: osc, control, mutant:`NAME`; several with commas")
+	flags.StringSliceVar(&o.subjects, "subject", []string{"osc", "control", "pt-osc"}, "what to test: osc, control, mutant:`NAME`, gh-ost=PATH, spirit=PATH, pt-osc; several with commas")
+	flags.StringArrayVar(&o.flags, "subject-flag", nil, "one more `argument` for subjects that are not ours; may be repeated")
 	flags.IntVar(&o.repeat, "repeat", 1, "how `often` to run each scenario")
 	flags.IntVar(&o.parallel, "parallel", 1, "`number` of runs at once, each on servers of its own")
 	flags.StringVar(&o.shard, "shard", "", "run only the `k/n`-th share of the scenarios, for n machines")
@@ -191,17 +199,13 @@ func (o runOptions) validate(root string) error {
 	if len(o.subjects) == 0 {
 		return errors.New("--subject: it names nothing")
 	}
-	mutants, err := subject.Mutants(root)
-	if err != nil {
-		return err
-	}
-	known := []string{"osc", "control"}
-	for _, m := range mutants {
-		known = append(known, "mutant:"+m)
-	}
-	for _, s := range o.subjects {
-		if !slices.Contains(known, s) {
-			return fmt.Errorf("--subject %s: it must be one of %s", s, strings.Join(known, ", "))
+	for i, name := range o.subjects {
+		if name == "control" {
+			continue
+		}
+		var err error
+		if o.subjects[i], err = subject.Resolve(root, name); err != nil {
+			return fmt.Errorf("--subject: %w", err)
 		}
 	}
 	return nil
@@ -272,6 +276,7 @@ func (s scenarios) runAll(ctx context.Context, p plan, o runOptions, suite strin
 	env := []string{
 		history.OutEnv + "=" + suite,
 		subjectEnv + "=" + strings.Join(o.subjects, ","),
+		flagsEnv + "=" + asJSON(o.flags),
 		seedEnv + "=" + o.seed,
 		repeatEnv + "=" + strconv.Itoa(o.repeat),
 		parallelEnv + "=" + strconv.Itoa(o.parallel),
@@ -286,6 +291,15 @@ func (s scenarios) runAll(ctx context.Context, p plan, o runOptions, suite strin
 		see(e)
 	})
 	return end
+}
+
+// asJSON encodes texts, which always can be.
+func asJSON(texts []string) string {
+	data, err := json.Marshal(texts)
+	if err != nil {
+		return "[]"
+	}
+	return string(data)
 }
 
 // conclude reports from the run directories: they, and not the exit status of

@@ -61,7 +61,7 @@ func process(name, logs string, c subject.Command, hidden ...string) contender {
 }
 
 // finish waits for a process to end well.
-func finish(ctx context.Context, p *subject.Process, log string) (usage, error) {
+func finish(ctx context.Context, p subject.Running, log string) (usage, error) {
 	<-p.Done() // it is killed when ctx ends
 	r, err := p.Wait(context.WithoutCancel(ctx))
 	if err != nil {

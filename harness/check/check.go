@@ -6,7 +6,12 @@
 // prose. The package imports nothing of the project but harness/history.
 package check
 
-import "rowproof/harness/history"
+import (
+	"fmt"
+	"strings"
+
+	"rowproof/harness/history"
+)
 
 // Kind names what went wrong.
 type Kind string
@@ -30,11 +35,14 @@ const (
 // Verdict is a judgement in one word.
 type Verdict string
 
-// The verdicts, best first. Unknown is not a pass: nothing was proved.
+// The verdicts, best first. Unknown is not a pass: nothing was proved. Nor is
+// NotApplicable, which stands for a run that was not made, since the subject
+// lacks a step that the scenario's faults need.
 const (
-	Valid   Verdict = "Valid"
-	Unknown Verdict = "Unknown"
-	Invalid Verdict = "Invalid"
+	Valid         Verdict = "Valid"
+	Unknown       Verdict = "Unknown"
+	Invalid       Verdict = "Invalid"
+	NotApplicable Verdict = "Not applicable"
 )
 
 // Worse returns the worse of two verdicts.
@@ -130,6 +138,11 @@ const explained = 3
 
 // Judge runs every checker over the record. The worst verdict wins.
 func Judge(r *history.Record) Judgement {
+	if len(r.Missing) > 0 {
+		why := fmt.Sprintf("%s has no step %s", r.Subject, strings.Join(r.Missing, ", "))
+		return Judgement{Scenario: r.Scenario, Subject: r.Subject, Verdict: NotApplicable,
+			Results: []Result{{Checker: "steps", Verdict: NotApplicable, Unknown: []string{why}}}}
+	}
 	j := Judgement{Scenario: r.Scenario, Subject: r.Subject, Verdict: Valid}
 	for _, c := range Checkers() {
 		result := c.Check(r)

@@ -12,6 +12,7 @@ import (
 type Conclusion struct {
 	Judgement Judgement `json:"judgement"`
 	Control   bool      `json:"control"`          // the subject is the scenario's control
+	Known     *Finding  `json:"known,omitempty"`  // what the tool is known to do, and did
 	Expected  bool      `json:"expected"`         // the run ended as the scenario demands
 	Reason    string    `json:"reason,omitempty"` // why it is not as expected
 	Seconds   float64   `json:"seconds"`          // how long the whole run took
@@ -20,16 +21,37 @@ type Conclusion struct {
 // Conclude tells whether a judgement is what the scenario demands. A control
 // must be Invalid for the anomaly that the scenario guards against, with
 // nothing left in doubt: any other failure does not show that the scenario can
-// see its bug. Every other subject must be Valid.
-func Conclude(r *history.Record, j Judgement, seconds float64) Conclusion {
+// see its bug. Every other subject must be Valid, or do exactly what it is
+// known to do if it is not ours. Where a scenario is not applicable, nothing
+// is demanded.
+func Conclude(r *history.Record, j Judgement, known Findings, seconds float64) Conclusion {
 	c := Conclusion{Judgement: j, Control: r.Control, Seconds: seconds}
-	if r.Control {
+	switch {
+	case j.Verdict == NotApplicable:
+	case r.Control:
 		c.Reason = controlReason(j, Kind(r.Guards))
-	} else {
+	case r.Foreign && j.Verdict == Invalid:
+		c.Known, c.Reason = foreignReason(r, j, known)
+	default:
 		c.Reason = subjectReason(j)
 	}
 	c.Expected = c.Reason == ""
 	return c
+}
+
+// foreignReason looks a verdict up among what is known of the tool.
+func foreignReason(r *history.Record, j Judgement, known Findings) (*Finding, string) {
+	found := NewFinding(r, j)
+	k, ok := known.about(found.Scenario, found.Subject)
+	switch {
+	case !ok:
+		return nil, fmt.Sprintf("the tool is %s, which %s does not know of it", describe(j), KnownDir)
+	case len(j.Reasons()) > 0:
+		return nil, "the run is in doubt: " + j.Reasons()[0]
+	case !k.same(found):
+		return nil, fmt.Sprintf("the tool is known to be: %s; and was: %s", k.text(), found.text())
+	}
+	return &k, ""
 }
 
 func controlReason(j Judgement, guards Kind) string {

@@ -56,13 +56,14 @@ type start struct {
 	file  string
 	pos   uint64
 	gtids string
+	taken time.Duration // when the subject had attached: what passed before that it did not take up
 }
 
 // span is the range of keys to copy.
 type span struct {
 	known, empty bool
 	at           time.Duration
-	min, max     string
+	min, max     string // min is "" if only the end was read
 }
 
 // statement is a step of the subject.
@@ -181,9 +182,16 @@ var dumpFrom = regexp.MustCompile(`dump from (\S+):(\d+)`)
 // matters: a tool that reads a position asks for just that.
 func (e *evidence) findStream() {
 	for _, m := range e.record.Marks {
+		if m.Name == history.MarkStepReplied && m.Step == "attach" {
+			e.stream.taken = m.At
+			break
+		}
+	}
+	for _, m := range e.record.Marks {
 		switch {
 		case m.Name == history.MarkStepReplied && m.Step == "attach":
 			if s, ok := attachedAt(m); ok {
+				s.taken = e.stream.taken
 				e.stream = s
 			}
 		case m.Name == history.MarkStepSent && m.Step == "dump":
@@ -259,6 +267,8 @@ func (e *evidence) findSpan() {
 		if less(texts[1], texts[0]) == yes {
 			e.span.min, e.span.max = texts[1], texts[0]
 		}
+	case len(texts) == 1: // a tool that marks the read of the end alone
+		e.span.max = texts[0]
 	default:
 		e.span.known = false // a composite key, or several reads
 	}
@@ -286,16 +296,25 @@ func (e *evidence) inRange() answer {
 	}
 	below, above := less(string(e.key), e.span.min), less(e.span.max, string(e.key))
 	switch {
-	case below == unsure || above == unsure:
-		return unsure
 	case below == yes || above == yes:
 		return no
+	case below == unsure || above == unsure:
+		return unsure
 	}
 	return yes
 }
 
-// streamed tells whether the write's event was in the subject's stream.
+// tooEarly reports whether the write's event passed to the subject before that
+// had attached. A tool may ask for the stream first and begin to listen to it
+// later.
+func (e *evidence) tooEarly() bool { return e.passed > 0 && e.passed < e.stream.taken }
+
+// streamed tells whether the write's event was in what the subject took from
+// its stream.
 func (e *evidence) streamed() answer {
+	if e.tooEarly() {
+		return no
+	}
 	if e.passed > 0 {
 		return yes
 	}

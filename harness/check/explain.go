@@ -111,6 +111,10 @@ func (e *evidence) theBinlog() string {
 // theStream tells where the subject's stream started, and whether the event
 // was in it.
 func (e *evidence) theStream() string {
+	if e.tooEarly() {
+		return fmt.Sprintf("The subject asked for the binlog at %s and attached at %s: only from then on it takes up changes of the table."+
+			" The row's event passed to it at %s, before that.", ms(e.stream.at), ms(e.stream.taken), ms(e.passed))
+	}
 	var b strings.Builder
 	switch s := e.stream; {
 	case s.file != "":
@@ -144,6 +148,9 @@ func (e *evidence) theRange() string {
 		return fmt.Sprintf("It read the range of keys to copy by %s, and found the table empty. So no chunk covered key %s.", ms(x.at), e.key)
 	}
 	s := fmt.Sprintf("It read the range of keys to copy by %s: %s to %s.", ms(x.at), x.min, x.max)
+	if x.min == "" {
+		s = fmt.Sprintf("It read the end of the range of keys to copy by %s: %s.", ms(x.at), x.max)
+	}
 	switch e.inRange() {
 	case yes:
 		return s + fmt.Sprintf(" Key %s is in it.", e.key)
@@ -159,6 +166,9 @@ func (e *evidence) theRange() string {
 func (e *evidence) whyLost() string {
 	if e.streamed() == no && e.inRange() == no {
 		s := "So neither saw the row: the stream started after its event"
+		if e.tooEarly() {
+			s = "So neither saw the row: its event came before the subject had attached"
+		}
 		if e.visible > 0 && e.span.at > 0 && e.span.at < e.seen() {
 			s += ", and the range was read before the row was visible."
 		} else {

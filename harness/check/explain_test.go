@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,12 +26,37 @@ func TestExplain(t *testing.T) {
 		{"stale-copy", histories.StaleCopy()},
 		{"resurrected", histories.Resurrected()},
 		{"nothing-recorded", silent},
+		{"passed-before-attach", passedBeforeAttach()},
 	} {
 		t.Run("OK "+c.name, func(t *testing.T) {
 			a := check.Judge(c.record).Anomalies()[0]
 			golden(t, c.name, a.Text+"\n\n"+a.Explanation+"\n")
 		})
 	}
+}
+
+// passedBeforeAttach is the first loss in a tool that asks for the stream first
+// and begins to listen to it later; it marks the end of its range alone.
+func passedBeforeAttach() *history.Record {
+	r := histories.LostAfterSync()
+	var marks []history.Mark
+	for _, m := range r.Marks {
+		switch {
+		case m.Step == "dump":
+			m.At = 50 * time.Millisecond
+			marks = append([]history.Mark{m}, marks...)
+			continue
+		case m.Step == "attach" && m.Name == history.MarkStepReplied:
+			m.Data = map[string]string{"rows": `[["def","rowproof"]]`}
+		case m.Step == "range-read" && m.Name == history.MarkStepReplied:
+			m.Data = map[string]string{"rows": `[["3"]]`}
+		}
+		marks = append(marks, m)
+	}
+	r.Marks = append(marks, history.Mark{At: 106 * time.Millisecond, Name: history.MarkStreamEvent, Step: "dump", Data: map[string]string{
+		"kind": "rows", "file": "binlog.000002", "pos": "1400", "gtid": r.Observed.Binlog[0].GTID,
+	}})
+	return r
 }
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -7,8 +7,12 @@ import (
 )
 
 // FaultsFired asks whether every planned fault took effect. A run whose fault
-// never fired proves nothing.
+// never fired proves nothing, unless the tool has refused: then it never came
+// to where the fault waits.
 func FaultsFired(r *history.Record) Result {
+	if r.Exit.Outcome == refused {
+		return finding(nil, nil)
+	}
 	fired := map[string]bool{}
 	for _, m := range r.Marks {
 		if m.Name == history.MarkFaultFired {

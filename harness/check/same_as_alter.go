@@ -12,6 +12,8 @@ import (
 // them.
 const (
 	completed = "completed"
+	aborted   = "aborted"
+	refused   = "refused"
 	killed    = "killed"
 )
 

@@ -55,7 +55,7 @@ func onceReadOrWaiting(read step.Step, others []step.Step) moment {
 }
 
 // waits asks the server whether a statement of these steps is waiting for a
-// lock or for an ACK.
+// lock, of rows or of the table, or for an ACK.
 func (s *Site) waits(ctx context.Context, steps []step.Step) (bool, error) {
 	for _, command := range s.Proxy.InFlight() {
 		if !slices.Contains(steps, command.Step) {

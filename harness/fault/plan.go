@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"rowproof/harness/history"
+	"rowproof/harness/step"
 	"rowproof/harness/workload"
 )
 
@@ -26,6 +28,7 @@ type Action struct {
 	Label  string // of an action that goes on: what End calls it
 	Writes []workload.Write
 	Reads  []history.Key // rows whose reads are in the ledger
+	Steps  []step.Step   // that the subject must have, beside that of the moment
 	Do     func(context.Context, *Site) error
 }
 
@@ -41,6 +44,26 @@ func (p Plan) Names() []string {
 		}
 	}
 	return names
+}
+
+// Steps returns the steps that a subject must have for every fault to fire,
+// each once.
+func (p Plan) Steps() []step.Step {
+	var steps []step.Step
+	add := func(more []step.Step) {
+		for _, s := range more {
+			if !slices.Contains(steps, s) {
+				steps = append(steps, s)
+			}
+		}
+	}
+	for _, f := range p {
+		add(f.moment.steps)
+		for _, a := range f.actions {
+			add(a.Steps)
+		}
+	}
+	return steps
 }
 
 // Keys returns the keys of all rows that the plan writes or reads.

@@ -14,13 +14,17 @@ const FormatVersion = 1
 
 // Record is one run of one scenario against one subject.
 type Record struct {
-	Format   int       `json:"format"`   // FormatVersion
-	Scenario string    `json:"scenario"` // the scenario's ID
-	Subject  string    `json:"subject"`  // "osc", "mutant:NAME", …
-	Verify   bool      `json:"verify"`   // the subject's own verify pass was on
-	Control  bool      `json:"control"`  // the subject is the scenario's control
-	Seed     uint64    `json:"seed"`     // the source of all randomness of the run
-	Started  time.Time `json:"started"`  // wall clock; every other time is relative to it
+	Format   int       `json:"format"`            // FormatVersion
+	Scenario string    `json:"scenario"`          // the scenario's ID
+	Subject  string    `json:"subject"`           // "osc", "mutant:NAME", …
+	Verify   bool      `json:"verify"`            // the subject's own verify pass was on
+	Control  bool      `json:"control"`           // the subject is the scenario's control
+	Foreign  bool      `json:"foreign,omitempty"` // the subject is a tool that is not ours
+	Version  string    `json:"version,omitempty"` // of that tool, as itself tells it
+	Flags    []string  `json:"flags,omitempty"`   // arguments that the user gave for it
+	Missing  []string  `json:"missing,omitempty"` // steps that the faults need and the subject lacks: then it did not run
+	Seed     uint64    `json:"seed"`              // the source of all randomness of the run
+	Started  time.Time `json:"started"`           // wall clock; every other time is relative to it
 
 	Bug    string `json:"bug"`    // the bug in a user's words: the scenario's comment
 	Repeat string `json:"repeat"` // the one command that repeats this run
@@ -143,6 +147,7 @@ const (
 	MarkStepReplied  = "step-replied"  // the server answered it: columns and rows (JSON, the first few), row_count, affected, error
 	MarkFaultFired   = "fault-fired"   // a planned fault took effect: fault
 	MarkFaultEnded   = "fault-ended"   // and ended: fault
+	MarkUnapplied    = "unapplied"     // the subject was held and did not apply a change meanwhile
 	MarkHeld         = "held"          // a gate holds the subject: gate
 	MarkReleased     = "released"      // and lets it go: gate
 	MarkBinlogged    = "binlogged"     // a transaction is in the binlog: op, gtid, file, pos, visible ("no")

@@ -10,15 +10,16 @@ import (
 	"path/filepath"
 )
 
-// Files of a run directory. The subject's log and the verdict lie beside
-// them; this package neither writes nor reads those two.
+// Files of a run directory. The subject's log, its statements and the verdict
+// lie beside them; Save and Load leave those alone.
 const (
 	RunFile        = "run.json"
 	OperationsFile = "operations.jsonl"
 	MarksFile      = "marks.jsonl"
 	ObservedFile   = "observed.json"
 	SubjectLogFile = "subject.log"
-	SecondLogFile  = "subject-2.log" // of a second run beside the first
+	SecondLogFile  = "subject-2.log"    // of a second run beside the first
+	StatementsFile = "statements.jsonl" // a Statement a line
 	VerdictFile    = "verdict.json"
 )
 
@@ -84,6 +85,11 @@ func ReadJSON(path string, v any) error {
 		return fmt.Errorf("decode %s: %w", path, err)
 	}
 	return nil
+}
+
+// LoadStatements reads the statements that the subject of a run sent.
+func LoadStatements(dir string) ([]Statement, error) {
+	return readLines[Statement](filepath.Join(dir, StatementsFile))
 }
 
 func writeLines[T any](path string, items []T) (err error) {

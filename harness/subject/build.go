@@ -11,14 +11,16 @@ import (
 	"strings"
 )
 
-// Build builds the engine and its mutants, each at most once. Make one per
-// process; it is safe for use by many goroutines.
+// Build makes what subjects need to run: it builds the engine and its mutants,
+// each at most once, and keeps containers and private files of other tools.
+// Make one per process; it is safe for use by many goroutines.
 type Build struct {
 	root string
 	dir  string
 	// turn holds the programs built so far, by mutant. Who takes it builds
 	// alone: the go command keeps all cores busy by itself.
-	turn chan map[string]string
+	turn  chan map[string]string
+	boxes boxes
 }
 
 // NewBuild returns a builder for the module at root. It keeps programs in a
@@ -33,12 +35,22 @@ func NewBuild(root string) (*Build, error) {
 	return b, nil
 }
 
-// Close removes the programs. None of them may be started afterwards.
+// Close removes all of it. No subject may run any more, nor be started.
 func (b *Build) Close() error {
-	if err := os.RemoveAll(b.dir); err != nil {
-		return fmt.Errorf("remove build directory: %w", err)
+	err := b.boxes.close()
+	if removed := os.RemoveAll(b.dir); removed != nil {
+		err = errors.Join(err, fmt.Errorf("remove build directory: %w", removed))
 	}
-	return nil
+	return err
+}
+
+// private makes a directory for the files of one run of a tool.
+func (b *Build) private(tool string) (string, error) {
+	dir, err := os.MkdirTemp(b.dir, tool+"-")
+	if err != nil {
+		return "", fmt.Errorf("make directory for %s: %w", tool, err)
+	}
+	return dir, nil
 }
 
 // program returns the path of osc, with the patch of a mutant unless that is

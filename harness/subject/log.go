@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 )
 
@@ -21,9 +22,10 @@ func openLog(path string) (*os.File, error) {
 }
 
 // lastLine passes on what is written and remembers the last line that isn't
-// blank.
+// blank or idle.
 type lastLine struct {
 	to   io.Writer
+	idle *regexp.Regexp  // nil: no line is
 	line strings.Builder // the line being written
 	last string
 }
@@ -46,7 +48,7 @@ func (l *lastLine) add(text string) {
 }
 
 func (l *lastLine) end() {
-	if line := strings.TrimSpace(l.line.String()); line != "" {
+	if line := strings.TrimSpace(l.line.String()); line != "" && (l.idle == nil || !l.idle.MatchString(line)) {
 		l.last = line
 	}
 	l.line.Reset()

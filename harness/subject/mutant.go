@@ -35,25 +35,6 @@ func Mutants(root string) ([]string, error) {
 	return names, nil
 }
 
-// Parse returns the subject that users name so: "osc" or "mutant:NAME".
-func Parse(b *Build, name string) (Subject, error) {
-	mutant, isMutant := strings.CutPrefix(name, mutantPrefix)
-	switch {
-	case name == "osc":
-		return Engine(b), nil
-	case !isMutant:
-		return nil, fmt.Errorf("find subject %q: subjects are osc and mutant:NAME", name)
-	}
-	names, err := Mutants(b.root)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains(names, mutant) {
-		return nil, fmt.Errorf("find subject %q: %s has %s", name, mutantsDir, strings.Join(names, ", "))
-	}
-	return Mutant(b, mutant), nil
-}
-
 // MutantBug returns the bug that a mutant has, in the words that head its
 // patch.
 func MutantBug(root, name string) (string, error) {

@@ -10,39 +10,28 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-
-	"rowproof/harness/history"
 )
 
-// Process is a running subject. Its whole process group ends with it, with
-// the context it was started under, and with the harness itself.
-type Process struct {
+// process is a running subject on this machine. Its whole process group ends
+// with it, with the context it was started under, and with the harness itself.
+type process struct {
 	cmd    *exec.Cmd
 	done   chan struct{}
 	result Result // valid once done is closed
 	err    error  // likewise
 }
 
-// Result is how a subject ended and what it used.
-type Result struct {
-	Exit    history.Exit  // without At, which only the caller's clock knows
-	PeakRSS int64         // most memory it held at once, in bytes; 0 if unknown
-	CPU     time.Duration // processor time, user and system
-}
-
 // drainTime is how long the log may take to end after the process has: a
 // descendant that escaped its process group can hold the pipe open.
 const drainTime = 2 * time.Second
 
-// Start runs a command. Its output is appended to the file log. It is killed
-// when ctx ends; Wait must be called in any case.
-func Start(ctx context.Context, c Command, log string) (*Process, error) {
+func startProcess(ctx context.Context, c Command, log string) (*process, error) {
 	name := filepath.Base(c.Argv[0])
 	out, err := openLog(log)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	stderr := &lastLine{to: out}
+	stderr := &lastLine{to: out, idle: c.idle}
 
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
@@ -52,7 +41,7 @@ func Start(ctx context.Context, c Command, log string) (*Process, error) {
 	cmd.SysProcAttr = sysProcAttr()
 	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid, syscall.SIGKILL) }
 
-	p := &Process{cmd: cmd, done: make(chan struct{})}
+	p := &process{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error)
 	go p.own(started, func() error {
 		p.result.Exit.Message = stderr.String()
@@ -67,7 +56,7 @@ func Start(ctx context.Context, c Command, log string) (*Process, error) {
 // own starts the command and waits for it on one thread: Linux sends the
 // parent-death signal when the *thread* that forked ends, so that thread has
 // to live as long as the child.
-func (p *Process) own(started chan<- error, finish func() error, outcome func(int, string) string) {
+func (p *process) own(started chan<- error, finish func() error, outcome func(int, string) string) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -111,18 +100,14 @@ func waitError(err error) error {
 	return fmt.Errorf("wait for subject: %w", err)
 }
 
-// Pid returns the process id, which is also that of its process group.
-func (p *Process) Pid() int { return p.cmd.Process.Pid }
-
-// Signal sends a signal to the process group. It returns os.ErrProcessDone if
-// the subject has ended.
-func (p *Process) Signal(s syscall.Signal) error {
+// Signal implements Running.
+func (p *process) Signal(s syscall.Signal) error {
 	select {
 	case <-p.done:
 		return os.ErrProcessDone
 	default:
 	}
-	err := killGroup(p.Pid(), s)
+	err := killGroup(p.cmd.Process.Pid, s)
 	if errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}
@@ -132,12 +117,11 @@ func (p *Process) Signal(s syscall.Signal) error {
 	return nil
 }
 
-// Done is closed once the subject has ended and its log is complete.
-func (p *Process) Done() <-chan struct{} { return p.done }
+// Done implements Running.
+func (p *process) Done() <-chan struct{} { return p.done }
 
-// Wait returns how the subject ended. It returns early, with the error of
-// ctx, if that ends first; the subject then goes on.
-func (p *Process) Wait(ctx context.Context) (Result, error) {
+// Wait implements Running.
+func (p *process) Wait(ctx context.Context) (Result, error) {
 	select {
 	case <-p.done:
 		return p.result, p.err

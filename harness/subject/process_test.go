@@ -171,7 +171,7 @@ func run(t *testing.T, c subject.Command, log string) subject.Result {
 	return wait(t, p)
 }
 
-func wait(t *testing.T, p *subject.Process) subject.Result {
+func wait(t *testing.T, p subject.Running) subject.Result {
 	t.Helper()
 	got, err := p.Wait(t.Context())
 	if err != nil {
@@ -183,7 +183,7 @@ func wait(t *testing.T, p *subject.Process) subject.Result {
 
 // startReady starts a script that prints "ready" and returns once it has. The
 // log is a FIFO: it ends when the last process that can write to it does.
-func startReady(t *testing.T, ctx context.Context, script string) (*subject.Process, *os.File) {
+func startReady(t *testing.T, ctx context.Context, script string) (subject.Running, *os.File) {
 	t.Helper()
 	fifo := makeFIFO(t)
 	opened := make(chan *os.File)

@@ -1,14 +1,16 @@
 // Package subject runs what is tested: a schema-migration tool as a child
-// process.
+// process, or in a container.
 //
 // Read Subject first: it knows how one tool is called and which statements it
 // sends. Engine is our own tool; Mutant is our own tool with one known bug put
-// back by a patch while it is built. Start runs the command that a subject
-// gives and reports how it ended.
+// back by a patch while it is built. The tools of others are Foreign and have
+// a file each. Start runs the command that a subject gives and reports how it
+// ended.
 package subject
 
 import (
 	"context"
+	"regexp"
 	"slices"
 
 	"rowproof/harness/wire"
@@ -43,6 +45,9 @@ type Command struct {
 	// Outcome tells what an exit status of the program means, given the last
 	// line that it wrote to its standard error.
 	Outcome func(status int, message string) string
+
+	boxes *boxes         // it runs in one of these; nil: on this machine
+	idle  *regexp.Regexp // lines of its output that tell nothing of how it ended
 }
 
 // Tables are the tables that a subject makes; "" is one that it doesn't have,
@@ -70,7 +75,8 @@ func (c Command) In(zone string) Command {
 
 // Subject is a schema-migration tool that can be tested.
 type Subject interface {
-	// Name is how users name the subject: "osc", "mutant:NAME".
+	// Name is how users and reports name the subject: "osc", "mutant:NAME",
+	// "gh-ost".
 	Name() string
 	// Phrasebook maps the steps of a migration to the statements that the
 	// subject sends.
@@ -78,4 +84,14 @@ type Subject interface {
 	// Command returns how to run the subject on a target. It builds the
 	// program if need be, and fails if that can't be done.
 	Command(context.Context, Target) (Command, error)
+}
+
+// Foreign is a subject that is not ours.
+type Foreign interface {
+	Subject
+	// Version returns the tool's version as itself tells it.
+	Version(context.Context) (string, error)
+	// PerformanceSchema reports whether the tool wants a server whose
+	// performance schema is on.
+	PerformanceSchema() bool
 }

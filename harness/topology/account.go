@@ -22,6 +22,10 @@ func App() Account { return Account{"app", "rowproof-app"} }
 // Migrator has MigratorPrivileges and MigratorGlobalPrivileges, no more.
 func Migrator() Account { return Account{"migrator", "rowproof-migrator"} }
 
+// Tool is the account of a migration tool that is not ours. It may do
+// everything, since each tool asks for other privileges.
+func Tool() Account { return Account{"tool", "rowproof-tool"} }
+
 // Replicator is the account of the replicas.
 func Replicator() Account { return Account{"repl", "rowproof-repl"} }
 

@@ -46,6 +46,7 @@ type boxState struct {
 	exits  int    // how many have ended
 	status string // exit status of the one that ended last
 	used   string // by the one that ended last, as a tool's serve tells it
+	logs   int    // how many of a tool's logs are complete
 	gone   bool   // the container itself ended
 }
 
@@ -128,9 +129,9 @@ func (b *box) hold(ctx context.Context) error {
 		return fmt.Errorf("attach to container: %w", err)
 	}
 	b.attach = attach
-	stderr := b.spec.stderr
-	if stderr == nil {
-		stderr = io.Discard
+	var stderr io.Writer = io.Discard
+	if b.spec.stderr != nil {
+		stderr = &toolLog{to: b.spec.stderr, ended: func() { b.update(func(s *boxState) { s.logs++ }) }}
 	}
 	out, in := io.Pipe()
 	b.wg.Go(func() {

@@ -54,11 +54,20 @@ func recipes() []recipe { return []recipe{mysqlRecipe(), ptOscRecipe()} }
 // that goes into it. Several processes may call it at once: one builds, the
 // others wait.
 func EnsureImage(ctx context.Context, progress io.Writer) (string, error) {
+	return ensure(ctx, mysqlRecipe(), progress)
+}
+
+// EnsureToolImage does the same for the image of OpenToolbox.
+func EnsureToolImage(ctx context.Context, progress io.Writer) (string, error) {
+	return ensure(ctx, ptOscRecipe(), progress)
+}
+
+func ensure(ctx context.Context, r recipe, progress io.Writer) (string, error) {
 	e, err := connect(ctx)
 	if err != nil {
 		return "", err
 	}
-	name, err := e.ensureImage(ctx, mysqlRecipe(), progress)
+	name, err := e.ensureImage(ctx, r, progress)
 	return name, errors.Join(err, e.close())
 }
 

@@ -63,9 +63,9 @@ func (t *Toolbox) Signal(name string) error {
 	return nil
 }
 
-// Wait waits until the tool has ended.
+// Wait waits until the tool has ended and its log is complete.
 func (t *Toolbox) Wait(ctx context.Context) (ToolResult, error) {
-	state, err := t.box.wait(ctx, func(s boxState) bool { return !s.running() })
+	state, err := t.box.wait(ctx, func(s boxState) bool { return !s.running() && s.logs >= s.exits })
 	if err != nil {
 		return ToolResult{}, fmt.Errorf("wait for pt-online-schema-change: %w", err)
 	}

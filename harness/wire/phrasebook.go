@@ -2,6 +2,7 @@ package wire
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"rowproof/harness/step"
@@ -14,8 +15,8 @@ type Phrase struct {
 	Kind    Kind           // "": a query or a prepared execution
 }
 
-// Phrasebook maps the commands of one tool to steps. The zero value knows
-// only step.Dump, which is a binlog dump command in every tool.
+// Phrasebook maps the commands of one tool to steps. A binlog dump command is
+// step.Dump in every tool; the zero value knows nothing else.
 type Phrasebook struct {
 	mark    string
 	phrases []Phrase
@@ -31,6 +32,12 @@ func NewPhrasebook(phrases ...Phrase) Phrasebook {
 // with a comment: /* tool:STEP */ anywhere in the text.
 func CommentPhrasebook(tool string) Phrasebook {
 	return Phrasebook{mark: "/* " + tool + ":"}
+}
+
+// Has reports whether the tool says a step at all. A tool that marks its
+// statements is taken to have every step.
+func (b Phrasebook) Has(s step.Step) bool {
+	return b.mark != "" || slices.ContainsFunc(b.phrases, func(p Phrase) bool { return p.Step == s })
 }
 
 // Step returns the step of a command, or "".

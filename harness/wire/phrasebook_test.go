@@ -41,3 +41,25 @@ func TestPhrasebook(t *testing.T) {
 		})
 	}
 }
+
+func TestPhrasebookHas(t *testing.T) {
+	foreign := wire.NewPhrasebook(wire.Phrase{Step: step.Lock, Pattern: rx(`^lock`)}, wire.Phrase{Step: step.Dump, Kind: wire.KindDump})
+	for _, c := range []struct {
+		name string
+		book wire.Phrasebook
+		step step.Step
+		want bool
+	}{
+		{"Marked", wire.CommentPhrasebook("osc"), step.Verify, true},
+		{"Phrase", foreign, step.Lock, true},
+		{"Dump", foreign, step.Dump, true},
+		{"None", foreign, step.Rename, false},
+		{"ZeroDump", wire.Phrasebook{}, step.Dump, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.book.Has(c.step); got != c.want {
+				t.Errorf("has %s: got %v, want %v", c.step, got, c.want)
+			}
+		})
+	}
+}

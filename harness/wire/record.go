@@ -200,15 +200,10 @@ func (r *recording) statement(c Command, swallowed bool) {
 	if r.log == nil {
 		return
 	}
-	r.line(struct {
-		Time      time.Time `json:"time"`
-		Conn      uint64    `json:"conn"`
-		Thread    uint32    `json:"thread"`
-		Kind      Kind      `json:"kind"`
-		SQL       string    `json:"sql,omitempty"`
-		Step      step.Step `json:"step,omitempty"`
-		Swallowed bool      `json:"swallowed,omitempty"`
-	}{time.Now(), c.Conn, c.ServerThread, c.Kind, r.text(c.SQL, maxLogText), c.Step, swallowed})
+	r.line(history.Statement{
+		Time: time.Now(), Conn: c.Conn, Thread: c.ServerThread, Kind: string(c.Kind),
+		SQL: r.text(c.SQL, maxLogText), Step: string(c.Step), Swallowed: swallowed,
+	})
 }
 
 // connectFailed logs that a client's connection found no server.
@@ -216,15 +211,10 @@ func (r *recording) connectFailed(id uint64, err error) {
 	if r.log == nil {
 		return
 	}
-	r.line(struct {
-		Time  time.Time `json:"time"`
-		Conn  uint64    `json:"conn"`
-		Kind  string    `json:"kind"`
-		Error string    `json:"error"`
-	}{time.Now(), id, "connect", err.Error()})
+	r.line(history.Statement{Time: time.Now(), Conn: id, Kind: "connect", Error: err.Error()})
 }
 
-func (r *recording) line(v any) {
+func (r *recording) line(v history.Statement) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // people read it

@@ -1,0 +1,89 @@
+package subject
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+
+	"rowproof/harness/step"
+	"rowproof/harness/wire"
+)
+
+// ghOst is gh-ost.
+type ghOst struct{ program }
+
+// Phrasebook implements Subject. gh-ost puts a comment with its name into each
+// statement that matters. Its tables for t are _t_gho, the shadow, and _t_ghc,
+// into which it writes notes to itself that come back by the binlog.
+//
+// It has no copy-read, since a chunk is copied by one statement, and no index
+// and no verify. It asks for the binlog early, and throws away what comes
+// until it begins to listen for changes of the table, which it does without a
+// word: attach is the last statement before that.
+func (g ghOst) Phrasebook() wire.Phrasebook {
+	return wire.NewPhrasebook(
+		wire.Phrase{Step: step.Dump, Kind: wire.KindDump},
+		phrase(step.Preflight, `show /\* gh-ost \*/ grants|explain select /\* gh-ost`),
+		// One statement in the atomic cut-over, two in the two-step one.
+		phrase(step.Rename, `rename /\* gh-ost \*/|alter /\* gh-ost \*/ table \S+ rename `),
+		phrase(step.Shadow, `(?:create|alter) /\* gh-ost \*/ table \S+_gh[oc]`+"`"),
+		phrase(step.Attach, `select /\* gh-ost \*/ \* from information_schema\.columns[^;]*_gho'`),
+		// Both of the pair: each is a write that waits for what came before.
+		phrase(step.Sentinel, note(`[02]`, `ReadMigrationRangeValues`)),
+		// The second of two statements, which ends the range: the first reads
+		// where it begins.
+		phrase(step.RangeRead, `select /\* gh-ost [^*]+[^*:]\*/ .* force index \(.* desc limit 1\s*$`),
+		phrase(step.CopyNext, `select /\* gh-ost [^*]+ iteration:\d+ \*/`),
+		phrase(step.CopyWrite, `insert /\* gh-ost [^*]+\*/ ignore into [^(]+_gho`+"`"+` .* select `),
+		phrase(step.Apply, `(?:insert|update|delete|replace) /\* gh-ost \S+_gho`+"`"),
+		phrase(step.Lock, `lock /\* gh-ost \*/ tables `),
+		phrase(step.Drain, note(`2`, `AllEventsUpToLockProcessed:\d+`)),
+		phrase(step.Unlock, `unlock /\* gh-ost \*/ tables`),
+		// What comes next drops _t_ghc, as it also did in the beginning.
+		phrase(step.Cleanup, note(`2`, `Migrated`)),
+	)
+}
+
+// note is the pattern of a note that gh-ost writes to itself. It writes each
+// twice: with id 2, which is the one that it reads, and with id 0.
+func note(id, text string) string {
+	return `insert /\* gh-ost \*/ into \S+_ghc` + "`" + ` .*\b` + id + `, 0\), 'state[^']*', '` + text + `'`
+}
+
+// Tables implements TableNamer.
+func (g ghOst) Tables(table string) Tables {
+	return Tables{Shadow: "_" + table + "_gho", Old: "_" + table + "_del"}
+}
+
+// Command implements Subject.
+func (g ghOst) Command(_ context.Context, t Target) (Command, error) {
+	dir, err := g.build.private(g.tool)
+	if err != nil {
+		return Command{}, err
+	}
+	account, err := optionFile(dir, t)
+	if err != nil {
+		return Command{}, err
+	}
+	host, port := t.Host, strconv.Itoa(t.Port)
+	argv := []string{
+		g.path,
+		"--conf", account,
+		"--host", host,
+		"--port", port,
+		"--database", t.Schema,
+		"--table", t.Table,
+		"--alter", t.Alter,
+		"--execute",
+		// It works on the source, and must not ask that who its source is.
+		"--allow-on-master", "--assume-master-host", host + ":" + port,
+		// It would restart replication to be sure of the binlog's format.
+		"--assume-rbr",
+		// The proxy's port is not the one that the server tells.
+		"--skip-port-validation",
+		// By default all runs of a machine share this file.
+		"--throttle-additional-flag-file", filepath.Join(dir, "throttle"),
+		"--serve-socket-file", filepath.Join(dir, "sock"),
+	}
+	return Command{Argv: append(argv, t.Extra...), Outcome: foreignOutcome}, nil
+}

@@ -1,0 +1,39 @@
+package subject_test
+
+import (
+	"net"
+	"sync"
+	"testing"
+)
+
+// mute listens on loopback and says nothing to whoever connects. The channel
+// is closed at the first connection.
+func mute(t *testing.T) (port int, reached <-chan struct{}) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := make(chan struct{})
+	var group sync.WaitGroup
+	var conns []net.Conn
+	group.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			if conns = append(conns, conn); len(conns) == 1 {
+				close(first)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		group.Wait()
+		for _, c := range conns {
+			c.Close()
+		}
+	})
+	return listener.Addr().(*net.TCPAddr).Port, first
+}
