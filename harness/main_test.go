@@ -18,5 +18,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(suiteVariable) != "" {
 		os.Exit(harness.Main(m, &suite))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
