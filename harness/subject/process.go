@@ -100,6 +100,10 @@ func waitError(err error) error {
 	return fmt.Errorf("wait for subject: %w", err)
 }
 
+// Pid returns the process id, which is also that of its process group. A
+// subject in a container has none on this machine.
+func (p *process) Pid() int { return p.cmd.Process.Pid }
+
 // Signal implements Running.
 func (p *process) Signal(s syscall.Signal) error {
 	select {
@@ -107,7 +111,7 @@ func (p *process) Signal(s syscall.Signal) error {
 		return os.ErrProcessDone
 	default:
 	}
-	err := killGroup(p.cmd.Process.Pid, s)
+	err := killGroup(p.Pid(), s)
 	if errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}

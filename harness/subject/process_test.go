@@ -48,6 +48,10 @@ func TestProcess(t *testing.T) {
 
 	t.Run("OK/Signal", func(t *testing.T) {
 		p, log := startReady(t, t.Context(), "echo ready; sleep 600; echo unreachable")
+		// What makes it stand still looks there whether it does.
+		if process, ok := p.(interface{ Pid() int }); !ok || syscall.Kill(process.Pid(), 0) != nil {
+			t.Error("the subject is no process of this machine")
+		}
 		if err := p.Signal(syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
