@@ -27,7 +27,7 @@ func (e *evidence) findCopied() {
 			last = s
 		}
 	}
-	if len(writes) == 1 {
+	if len(writes) == 1 && e.inRange() != no {
 		last.named = true // what is in the shadow came by it
 	}
 	e.copied.write = last
