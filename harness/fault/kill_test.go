@@ -135,12 +135,15 @@ func TestKill(t *testing.T) {
 
 	t.Run("ErrAnsweredNevertheless", func(t *testing.T) {
 		r := newRig(t, plain, false)
-		armed := fault.Plan{fault.OnceSent(step.CopyWrite, fault.KillQuery(fault.Sending(step.CopyWrite)))}.Arm(t.Context(), r.Site)
-		if err := <-r.send(t, slow); err != nil { // SLEEP is content with being interrupted
-			t.Errorf("the statement: got %v, want an answer", err)
-		}
-		if err := armed.Stop(); err == nil {
+		answer := r.send(t, slow)
+		r.eventually(t, "the statement sleeps", func() bool {
+			return text(t, r.Cluster.Source().DB, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User sleep'") == "1"
+		})
+		if err := r.try(fault.KillQuery(fault.Sending(step.CopyWrite))); err == nil {
 			t.Error("got no error")
+		}
+		if err := <-answer; err != nil { // SLEEP is content with being interrupted
+			t.Errorf("the statement: got %v, want an answer", err)
 		}
 		r.fired(t, 0)
 	})
