@@ -35,9 +35,9 @@ func writeStory(b *strings.Builder, t Terminal, g group) {
 		writeProse(b, "Known of it since "+k.Date+". Report: "+k.Report+".")
 	}
 	if r.Record.Exit.Outcome != "" {
-		writeProse(b, outcome(r))
+		writeProse(b, Outcome(r))
 	}
-	anomalies := guardedFirst(c.Judgement.Anomalies(), check.Kind(r.Record.Guards))
+	anomalies := GuardedFirst(c.Judgement.Anomalies(), check.Kind(r.Record.Guards))
 	told := map[string]bool{} // explanations; two checkers may find one loss
 	for i, a := range anomalies {
 		if i == storyDetails {
@@ -67,8 +67,8 @@ func writeStory(b *strings.Builder, t Terminal, g group) {
 	}
 }
 
-// outcome tells how the migration ended.
-func outcome(r Run) string {
+// Outcome tells how the migration ended.
+func Outcome(r Run) string {
 	exit := r.Record.Exit
 	s := fmt.Sprintf("The migration ended: %s, exit status %d", exit.Outcome, exit.Code)
 	if exit.Signal != "" {
@@ -85,8 +85,8 @@ func BugLine(bug string) string {
 	return strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimSpace(bug), "Bug:")), " ")
 }
 
-// guardedFirst moves the anomalies that the scenario exists for to the front.
-func guardedFirst(anomalies []check.Anomaly, guards check.Kind) []check.Anomaly {
+// GuardedFirst moves the anomalies that the scenario exists for to the front.
+func GuardedFirst(anomalies []check.Anomaly, guards check.Kind) []check.Anomaly {
 	var first, rest []check.Anomaly
 	for _, a := range anomalies {
 		if a.Kind == guards {

@@ -22,6 +22,9 @@ func show(r history.Row) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
+// Show renders a row as a sentence shows it, with long values cut.
+func Show(r history.Row) string { return show(r) }
+
 // longest is how many characters of a value a sentence shows.
 const longest = 60
 

@@ -110,13 +110,16 @@ func (e *evidence) steps(name string) []statement {
 // stepID tells statements of a step apart.
 func stepID(m history.Mark) string { return m.Data["conn"] + "/" + m.Data["occurrence"] }
 
-// namer returns a function that reports whether a statement concerns the key:
+// namer returns a function that reports whether a statement concerns the key.
+func (e *evidence) namer() func(string) bool { return Names(e.record.Table, e.key) }
+
+// Names returns a function that reports whether a statement concerns a key:
 // it stands there as a word of its own, or in a range of the key's column.
-func (e *evidence) namer() func(string) bool {
-	word := regexp.MustCompile(`(?:^|[^0-9A-Za-z_.\-])` + regexp.QuoteMeta(string(e.key)) + `(?:$|[^0-9A-Za-z_.])`)
+func Names(table history.Table, key history.Key) func(string) bool {
+	word := regexp.MustCompile(`(?:^|[^0-9A-Za-z_.\-])` + regexp.QuoteMeta(string(key)) + `(?:$|[^0-9A-Za-z_.])`)
 	bounds := regexp.MustCompile(`$^`)
-	if key := e.record.Table.Key; len(key) == 1 {
-		bounds = regexp.MustCompile("(?i)(?:^|[^0-9A-Za-z_])" + regexp.QuoteMeta(key[0]) + "`?\\)?\\s*(?:(>=|<=|>|<)\\s*\\(?'?(-?[0-9]+)|BETWEEN\\s+'?(-?[0-9]+)'?\\s+AND\\s+'?(-?[0-9]+))")
+	if columns := table.Key; len(columns) == 1 {
+		bounds = regexp.MustCompile("(?i)(?:^|[^0-9A-Za-z_])" + regexp.QuoteMeta(columns[0]) + "`?\\)?\\s*(?:(>=|<=|>|<)\\s*\\(?'?(-?[0-9]+)|BETWEEN\\s+'?(-?[0-9]+)'?\\s+AND\\s+'?(-?[0-9]+))")
 	}
 	return func(text string) bool {
 		if word.MatchString(text) {
@@ -124,7 +127,7 @@ func (e *evidence) namer() func(string) bool {
 		}
 		found := bounds.FindAllStringSubmatch(text, -1)
 		for _, m := range found {
-			if !within(string(e.key), m) {
+			if !within(string(key), m) {
 				return false
 			}
 		}

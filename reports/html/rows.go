@@ -1,0 +1,300 @@
+package html
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"rowproof/harness/history"
+	"rowproof/reports"
+)
+
+// rowTable is one row in several states, column by column.
+type rowTable struct {
+	Key     history.Key
+	States  []string // "before the run", "should be", "is"
+	Columns []columnLine
+	Count   int64 // how often the row stands in the final table, if more than once
+}
+
+// columnLine is one column of the row in all states.
+type columnLine struct {
+	Name   string
+	Values []shownValue
+	Differ bool
+}
+
+// shownValue is a value as a reader sees it.
+type shownValue struct {
+	Word  string // instead of a text: "NULL", "no such row", "empty"
+	Text  string
+	Whole string // the whole text, if Text is a part of it
+	Note  string // which part
+	Bytes []bytePart
+}
+
+// bytePart is some bytes as hex digits. Differ marks those that differ.
+type bytePart struct {
+	Hex    string
+	Differ bool
+}
+
+const (
+	longText  = 300     // characters of a value that are shown at once
+	wholeText = 100_000 // characters that the page holds of one value
+	hexAround = 16      // bytes shown on both sides of the first that differs
+)
+
+// state is a row at one time; known is false if nobody saw it then.
+type state struct {
+	name string
+	row  history.Row
+	hex  map[string]string
+}
+
+// newRowTable shows what is recorded of a row: before the run, as it was last
+// written, as it should be and as it is.
+func newRowTable(r *history.Record, key history.Key) rowTable {
+	states := []state{{name: "before the run", row: initial(r, key)}}
+	if op, c := lastWrite(r, key); op != nil && c.Kind != history.Delete {
+		states = append(states, state{name: fmt.Sprintf("last write (operation %d)", op.ID), row: c.Set})
+	}
+	t := rowTable{Key: key}
+	i := slices.IndexFunc(r.Observed.Comparison.Diffs, func(d history.RowDiff) bool { return d.Key == key })
+	if i >= 0 {
+		d := r.Observed.Comparison.Diffs[i]
+		t.Count = d.Count
+		states = append(states, state{"should be", d.Want, d.WantHex}, state{"is", d.Got, d.GotHex})
+	} else if r.Observed.Final != nil {
+		states = append(states, state{name: "is", row: r.Observed.Final[key]})
+	}
+	t.fill(r, states)
+	return t
+}
+
+// otherRows shows the differing rows but one, which was shown already.
+func otherRows(r *history.Record, but history.Key) (tables []rowTable, hidden int) {
+	for _, d := range r.Observed.Comparison.Diffs {
+		if d.Key == but {
+			continue
+		}
+		if len(tables) == mostRows {
+			hidden++
+			continue
+		}
+		t := rowTable{Key: d.Key, Count: d.Count}
+		t.fill(r, []state{{"should be", d.Want, d.WantHex}, {"is", d.Got, d.GotHex}})
+		tables = append(tables, t)
+	}
+	return tables, hidden
+}
+
+func initial(r *history.Record, key history.Key) history.Row {
+	for _, row := range r.Table.Initial {
+		var parts []string
+		for _, c := range r.Table.Key {
+			if v := row[c]; v != nil {
+				parts = append(parts, *v)
+			}
+		}
+		if history.Key(strings.Join(parts, ",")) == key {
+			return row
+		}
+	}
+	return nil
+}
+
+// lastWrite is the last write to a row that was acknowledged.
+func lastWrite(r *history.Record, key history.Key) (last *history.Op, change history.Change) {
+	for i := range r.Ops {
+		op := &r.Ops[i]
+		if op.Outcome != history.OK || last != nil && op.Return < last.Return {
+			continue
+		}
+		for _, c := range op.Changes {
+			if c.Key == key || c.NewKey == key {
+				last, change = op, c
+			}
+		}
+	}
+	return last, change
+}
+
+// fill sets the states and the columns, those that differ first.
+func (t *rowTable) fill(r *history.Record, states []state) {
+	renames := r.Table.Renames
+	names := map[string]bool{}
+	for i := range states {
+		t.States = append(t.States, states[i].name)
+		renamed := history.Row{}
+		for c, v := range states[i].row {
+			if to, ok := renames[c]; ok {
+				c = to
+			}
+			renamed[c] = v
+			names[c] = true
+		}
+		if states[i].row != nil {
+			states[i].row = renamed
+		}
+	}
+	compared := len(states) >= 2 && states[len(states)-2].name == "should be"
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		line := columnLine{Name: name}
+		for _, s := range states {
+			line.Values = append(line.Values, newValue(s, name))
+		}
+		if compared {
+			want, got := states[len(states)-2], states[len(states)-1]
+			line.Differ = differ(want, got, name)
+			if line.Differ {
+				n := len(line.Values)
+				contrast(&line.Values[n-2], &line.Values[n-1], want, got, name)
+			}
+		}
+		t.Columns = append(t.Columns, line)
+	}
+	slices.SortStableFunc(t.Columns, func(a, b columnLine) int {
+		return rank(a, r.Table.Key) - rank(b, r.Table.Key)
+	})
+}
+
+// rank puts the key first, then what differs, then the rest.
+func rank(c columnLine, key []string) int {
+	switch {
+	case slices.Contains(key, c.Name):
+		return 0
+	case c.Differ:
+		return 1
+	}
+	return 2
+}
+
+func newValue(s state, column string) shownValue {
+	if s.row == nil {
+		return shownValue{Word: "no such row"}
+	}
+	v, ok := s.row[column]
+	switch {
+	case !ok && strings.HasPrefix(s.name, "last write"):
+		return shownValue{Word: "not written"}
+	case !ok:
+		return shownValue{Word: "no such column"}
+	case v == nil:
+		return shownValue{Word: "NULL"}
+	case *v == "":
+		return shownValue{Word: "empty"}
+	}
+	return part(*v, 0)
+}
+
+// part shows a value, or if it is long a part of it that holds the character
+// at.
+func part(v string, at int) shownValue {
+	runes := []rune(v)
+	if len(runes) <= longText {
+		return shownValue{Text: reports.Printable(v)}
+	}
+	from := max(at-longText/4, 0)
+	to := min(from+longText, len(runes))
+	text := string(runes[from:to])
+	if from > 0 {
+		text = "…" + text
+	}
+	if to < len(runes) {
+		text += "…"
+	}
+	s := shownValue{Text: reports.Printable(text), Note: fmt.Sprintf("characters %d to %d of %d", from+1, to, len(runes))}
+	whole := runes
+	if len(whole) > wholeText {
+		whole = whole[:wholeText]
+		s.Note += fmt.Sprintf("; the page holds the first %d, %s holds all", wholeText, history.ObservedFile)
+	}
+	s.Whole = reports.Printable(string(whole))
+	return s
+}
+
+func differ(want, got state, column string) bool {
+	if want.row == nil || got.row == nil {
+		return true
+	}
+	w, okW := want.row[column]
+	g, okG := got.row[column]
+	if okW != okG || (w == nil) != (g == nil) {
+		return true
+	}
+	return w != nil && *w != *g || want.hex[column] != got.hex[column]
+}
+
+// contrast shows two values that differ from where they do, and their bytes
+// if the texts look the same.
+func contrast(want, got *shownValue, wantState, gotState state, column string) {
+	w, g := wantState.row[column], gotState.row[column]
+	if w == nil || g == nil {
+		return
+	}
+	at := firstRune(*w, *g)
+	*want, *got = part(*w, at), part(*g, at)
+	if *w == "" {
+		want.Word = "empty"
+	}
+	if *g == "" {
+		got.Word = "empty"
+	}
+	if want.Text != got.Text && !invisible(*w) && !invisible(*g) {
+		return
+	}
+	wb, gb := bytesOf(*w, wantState.hex[column]), bytesOf(*g, gotState.hex[column])
+	want.Bytes, got.Bytes = bytesAround(wb, gb), bytesAround(gb, wb)
+}
+
+// invisible reports a value that does not show what it is made of.
+func invisible(v string) bool {
+	return reports.Printable(v) != v || strings.TrimSpace(v) != v || len(v) != utf8.RuneCountInString(v)
+}
+
+func firstRune(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return i
+		}
+	}
+	return min(len(x), len(y))
+}
+
+func bytesOf(text, digits string) []byte {
+	if b, err := hex.DecodeString(digits); err == nil && len(b) > 0 {
+		return b
+	}
+	return []byte(text)
+}
+
+// bytesAround returns the bytes of a around the first that differs from b.
+func bytesAround(a, b []byte) []bytePart {
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
+	}
+	from, to := max(at-hexAround, 0), min(at+hexAround, len(a))
+	at = min(at, len(a))
+	var parts []bytePart
+	if from > 0 {
+		parts = append(parts, bytePart{Hex: fmt.Sprintf("(%d bytes) …", from)})
+	}
+	parts = append(parts, bytePart{Hex: spaced(a[from:at])})
+	if at < to {
+		parts = append(parts, bytePart{Hex: spaced(a[at:to]), Differ: true})
+	} else {
+		parts = append(parts, bytePart{Hex: "(ends here)", Differ: true})
+	}
+	if to < len(a) {
+		parts = append(parts, bytePart{Hex: fmt.Sprintf("… (%d bytes)", len(a)-to)})
+	}
+	return parts
+}
+
+func spaced(b []byte) string { return fmt.Sprintf("% x", b) }
