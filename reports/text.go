@@ -58,7 +58,7 @@ func WriteText(t Terminal, runs []Run) error {
 	for _, scenario := range unproven(runs) {
 		fmt.Fprintf(&b, "%s has no control: nothing proves that it can find its bug.\n", scenario)
 	}
-	fmt.Fprintf(&b, "%s\n", summary(t, runs))
+	fmt.Fprintf(&b, "%s\n", t.verdict(Expected(runs), Summary(runs)))
 	if _, err := io.WriteString(t.W, b.String()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
@@ -76,8 +76,8 @@ func unproven(runs []Run) []string {
 	return found
 }
 
-// summary is one line: "7 runs: 6 as expected, 1 not".
-func summary(t Terminal, runs []Run) string {
+// Summary is one line: "7 runs: 6 as expected, 1 not".
+func Summary(runs []Run) string {
 	good, bad, without := count(runs)
 	noun := "runs"
 	if good+bad == 1 {
@@ -87,7 +87,7 @@ func summary(t Terminal, runs []Run) string {
 	if without > 0 {
 		line += fmt.Sprintf("; %d not applicable", without)
 	}
-	return t.verdict(Expected(runs), line)
+	return line
 }
 
 // group is repeats of one run that came to the same end.

@@ -106,7 +106,10 @@ Exit status: 0 every run is as its scenario demands, 1 one is not,
 // exit status.
 func show(w *os.File, runs []reports.Run) error {
 	if err := reports.WriteText(reports.NewTerminal(w), runs); err != nil {
-		return exitError{exitEnvironment, err}
+		return environment(err)
+	}
+	if err := tellGitHub(w, runs); err != nil {
+		return environment(err)
 	}
 	if !reports.Expected(runs) {
 		return exitError{status: exitUnexpected}

@@ -68,8 +68,9 @@ tool is as expected if no data is lost, whether it completes, gives up or
 refuses, or if it does what reports/verdicts knows of it. A scenario that needs
 a step which the tool lacks is not applicable.
 
-Every run leaves a directory with its operations, marks, log and verdict. The
-suite's directory also gets junit.xml and results.json.
+Every run leaves a directory with its operations, marks, log and verdict, and
+a page to look at: run.html. The suite's directory gets index.html, junit.xml
+and results.json.
 
 With --keep, the servers of the first run that is not as expected, or else of
 the last run, stay up until Ctrl-C, and the commands to log in are shown.`,
@@ -323,7 +324,7 @@ func conclude(ctx context.Context, c console, suite string, end ending) error {
 	if err != nil {
 		return environment(err)
 	}
-	if err := reports.WriteFiles(suite, runs); err != nil {
+	if err := render(suite, runs); err != nil {
 		return environment(err)
 	}
 	verdict := show(c.out, runs)

@@ -72,8 +72,10 @@ func newReportCommand(c console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN_DIR...",
 		Short: "Show stored runs again",
-		Long: `Show stored runs again as a table with their stories, and write junit.xml and
-results.json.
+		Long: `Show stored runs again as a table with their stories, and write their pages:
+run.html in each run directory, bug.md in that of each Invalid run, and
+index.html, junit.xml and results.json for all of them. Several suites at once
+are compared on the page.
 
 RUN_DIR is a run directory or any directory above it.`,
 		Example: `  rowproof report reports/out/latest
@@ -81,7 +83,7 @@ RUN_DIR is a run directory or any directory above it.`,
 		Args: storedDirs,
 		RunE: func(_ *cobra.Command, args []string) error { return report(c, args, out) },
 	}
-	cmd.Flags().StringVar(&out, "out", "", "existing `directory` for junit.xml and results.json (default: the first RUN_DIR)")
+	cmd.Flags().StringVar(&out, "out", "", "existing `directory` for index.html, junit.xml and results.json (default: the first RUN_DIR)")
 	return cmd
 }
 
@@ -93,7 +95,7 @@ func report(c console, dirs []string, out string) error {
 	if out == "" {
 		out = dirs[0]
 	}
-	if err := reports.WriteFiles(out, runs); err != nil {
+	if err := render(out, runs); err != nil {
 		return loadError(err)
 	}
 	return show(c.out, runs)

@@ -6,6 +6,7 @@ import (
 	"rowproof/harness/check"
 	"rowproof/harness/history"
 	"rowproof/reports"
+	"rowproof/reports/rows"
 )
 
 // answer is what a reader wants to know first.
@@ -15,7 +16,7 @@ type answer struct {
 	Line    string   // one sentence
 	Facts   []string // what that rests on
 	Key     history.Key
-	Row     *rowTable // the row before and after; nil if it is not one row's
+	Row     *rows.Table // the row before and after; nil if it is not one row's
 }
 
 func newAnswer(r reports.Run, record *history.Record, anomalies []check.Anomaly) answer {
@@ -36,7 +37,7 @@ func newAnswer(r reports.Run, record *history.Record, anomalies []check.Anomaly)
 	for _, x := range anomalies {
 		if x.Key != "" {
 			a.Key = x.Key
-			if table := newRowTable(record, a.Key); len(table.Columns) > 0 {
+			if table := rows.New(record, a.Key); len(table.Columns) > 0 {
 				a.Row = &table
 			}
 			break

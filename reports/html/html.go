@@ -1,7 +1,7 @@
 // Package html makes the pages that people look at: one for each run, with
 // the answer, the reason and a timeline, and one for the whole suite.
 //
-// Read WriteRun first. A page is one file that needs no network and no other
+// Read Pages.WriteRun first. A page is one file that needs no network and no other
 // file: style, scripts and data are in it. Whatever comes from a table may
 // hold anything, so html/template escapes all text, the timeline's data is
 // compressed and encoded, and the page's own policy lets no script run but
@@ -58,22 +58,23 @@ func digest(text []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// pages are the templates of all pages.
-type pages struct{ templates *template.Template }
+// Pages writes pages. It is safe for use by many goroutines.
+type Pages struct{ templates *template.Template }
 
-func loadPages() (pages, error) {
+// NewPages reads the templates.
+func NewPages() (Pages, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"ms":      milliseconds,
 		"show":    func(v any) string { return reports.Printable(fmt.Sprint(v)) },
 		"seconds": func(s float64) string { return fmt.Sprintf("%.2f", s) },
 	}).ParseFS(assets, "assets/*.tmpl")
 	if err != nil {
-		return pages{}, fmt.Errorf("read page templates: %w", err)
+		return Pages{}, fmt.Errorf("read page templates: %w", err)
 	}
-	return pages{t}, nil
+	return Pages{t}, nil
 }
 
-func (p pages) write(path, name string, page any) (err error) {
+func (p Pages) write(path, name string, page any) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("write page: %w", err)
@@ -82,7 +83,7 @@ func (p pages) write(path, name string, page any) (err error) {
 	return p.render(f, name, page)
 }
 
-func (p pages) render(w io.Writer, name string, page any) error {
+func (p Pages) render(w io.Writer, name string, page any) error {
 	if err := p.templates.ExecuteTemplate(w, name, page); err != nil {
 		return fmt.Errorf("write page %s: %w", name, err)
 	}

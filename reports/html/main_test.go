@@ -39,10 +39,19 @@ func store(t *testing.T, suite string, r *history.Record) reports.Run {
 func page(t *testing.T, r *history.Record) string {
 	t.Helper()
 	run := store(t, t.TempDir(), r)
-	if err := html.WriteRun(run, ""); err != nil {
+	if err := pages(t).WriteRun(run, ""); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(run.Dir, html.RunFile)
+}
+
+func pages(t *testing.T) html.Pages {
+	t.Helper()
+	p, err := html.NewPages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func read(t *testing.T, path string) string {

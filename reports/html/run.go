@@ -12,6 +12,7 @@ import (
 	"rowproof/harness/check"
 	"rowproof/harness/history"
 	"rowproof/reports"
+	"rowproof/reports/rows"
 	"rowproof/reports/timeline"
 )
 
@@ -30,7 +31,7 @@ type runPage struct {
 	Story   story
 	Lanes   []timeline.Lane
 	Data    string // the timeline, for the script; "" if there is none
-	Others  []rowTable
+	Others  []rows.Table
 	Hidden  int // differing rows beyond those
 	Schema  []history.SchemaDiff
 	Command string
@@ -51,12 +52,8 @@ const (
 
 // WriteRun writes the page of a run into its directory. index is the path of
 // the suite's page, "" if there is none.
-func WriteRun(r reports.Run, index string) error {
+func (p Pages) WriteRun(r reports.Run, index string) error {
 	page, err := newRunPage(r, index)
-	if err != nil {
-		return err
-	}
-	p, err := loadPages()
 	if err != nil {
 		return err
 	}
@@ -74,7 +71,7 @@ func newRunPage(r reports.Run, index string) (runPage, error) {
 	page.Found, page.More = findings(anomalies)
 	page.Doubts = judgement.Reasons()
 	page.Ended = timeline.ExitNote(r.Record.Exit)
-	full, statements, err := load(r.Dir)
+	full, statements, err := timeline.Load(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		page.Missing = "The run ended before its operations and marks were stored, so there is no timeline."
 		page.Answer = newAnswer(r, r.Record, anomalies)
@@ -85,7 +82,7 @@ func newRunPage(r reports.Run, index string) (runPage, error) {
 	}
 	page.Record = full
 	page.Answer = newAnswer(r, full, anomalies)
-	page.Others, page.Hidden = otherRows(full, page.Answer.Key)
+	page.Others, page.Hidden = rows.Others(full, page.Answer.Key, mostRows)
 	page.Schema = full.Observed.Schema
 	page.Command = command(full)
 	tl := timeline.New(timeline.Input{Record: full, Statements: statements, Key: page.Answer.Key})
@@ -93,15 +90,6 @@ func newRunPage(r reports.Run, index string) (runPage, error) {
 	page.Story = newStory(tl)
 	page.Data, err = pack(tl, focus(tl, anomalies))
 	return page, err
-}
-
-func load(dir string) (*history.Record, []timeline.Sent, error) {
-	record, err := history.Load(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	statements, err := timeline.LoadStatements(dir)
-	return record, statements, err
 }
 
 // findings returns the first anomalies, each explanation once: two checkers

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"rowproof/reports/timeline"
@@ -95,7 +94,7 @@ func newStory(tl timeline.Timeline) story {
 	for row, lane := range used {
 		lanes[lane] = row
 		y := storyTop + float64(row)*laneHeight
-		name := laneName(tl.Lanes[lane])
+		name := tl.Lanes[lane].String()
 		s.Lanes = append(s.Lanes, storyLane{Name: clip(name, nameLength), Title: name, Y: y, Middle: y + laneHeight/2})
 	}
 	s.Bottom = storyTop + float64(len(used))*laneHeight
@@ -198,7 +197,7 @@ func (s *story) label(tl timeline.Timeline, chosen []int) {
 func newEvent(tl timeline.Timeline, n, number int) storyEvent {
 	i := tl.Items[n]
 	e := storyEvent{
-		Item: n, Number: number, From: i.From, Where: place(tl.Lanes[i.Lane]), Row: i.Row,
+		Item: n, Number: number, From: i.From, Where: tl.Lanes[i.Lane].Place(), Row: i.Row,
 		Label: i.Label, Text: i.Text, Note: clip(i.Note, storyText),
 	}
 	if i.To > i.From {
@@ -211,19 +210,6 @@ func newEvent(tl timeline.Timeline, n, number int) storyEvent {
 		e.Text, e.Cut = short, fmt.Sprintf("%d characters in all: the timeline holds them", len([]rune(i.Text)))
 	}
 	return e
-}
-
-// place is a lane without the uses of a connection.
-func place(l timeline.Lane) string {
-	if l.Group == "tool" {
-		l.Name, _, _ = strings.Cut(l.Name, ":")
-	}
-	return laneName(l)
-}
-
-// laneName names a lane outside of its group.
-func laneName(l timeline.Lane) string {
-	return l.Group + ": " + l.Name
 }
 
 func clip(s string, n int) string {

@@ -31,9 +31,20 @@ type Sent struct {
 	Error  string    `json:"error"`
 }
 
-// LoadStatements reads what the subject of a run sent; nothing, if that was
+// Load reads a run directory: the record and what the subject sent. The error
+// wraps fs.ErrNotExist if the run ended before all of it was stored.
+func Load(dir string) (*history.Record, []Sent, error) {
+	record, err := history.Load(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	statements, err := loadStatements(dir)
+	return record, statements, err
+}
+
+// loadStatements reads what the subject of a run sent; nothing, if that was
 // not stored.
-func LoadStatements(dir string) (all []Sent, err error) {
+func loadStatements(dir string) (all []Sent, err error) {
 	f, err := os.Open(filepath.Join(dir, statementsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -11,6 +11,7 @@ package timeline
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"rowproof/harness/history"
@@ -27,6 +28,16 @@ type Timeline struct {
 type Lane struct {
 	Group string // faults, application, source, replica, tool, stream
 	Name  string
+}
+
+func (l Lane) String() string { return l.Group + ": " + l.Name }
+
+// Place is the lane without the uses of a connection.
+func (l Lane) Place() string {
+	if l.Group == groupTool {
+		l.Name, _, _ = strings.Cut(l.Name, ":")
+	}
+	return l.String()
 }
 
 // Kind says what an item is, and so how it is drawn.

@@ -1,4 +1,7 @@
-package html
+// Package rows shows a row of the migrated table in several states, column by
+// column: before the run, as it was last written, as it should be and as it
+// is. Where two texts look the same and are not, it shows their bytes.
+package rows
 
 import (
 	"encoding/hex"
@@ -12,32 +15,32 @@ import (
 	"rowproof/reports"
 )
 
-// rowTable is one row in several states, column by column.
-type rowTable struct {
+// Table is one row in several states, column by column.
+type Table struct {
 	Key     history.Key
 	States  []string // "before the run", "should be", "is"
-	Columns []columnLine
+	Columns []Column
 	Count   int64 // how often the row stands in the final table, if more than once
 }
 
-// columnLine is one column of the row in all states.
-type columnLine struct {
+// Column is one column of the row in all states.
+type Column struct {
 	Name   string
-	Values []shownValue
+	Values []Value
 	Differ bool
 }
 
-// shownValue is a value as a reader sees it.
-type shownValue struct {
+// Value is a value as a reader sees it.
+type Value struct {
 	Word  string // instead of a text: "NULL", "no such row", "empty"
 	Text  string
 	Whole string // the whole text, if Text is a part of it
 	Note  string // which part
-	Bytes []bytePart
+	Bytes []Part
 }
 
-// bytePart is some bytes as hex digits. Differ marks those that differ.
-type bytePart struct {
+// Part is some bytes as hex digits. Differ marks those that differ.
+type Part struct {
 	Hex    string
 	Differ bool
 }
@@ -55,14 +58,14 @@ type state struct {
 	hex  map[string]string
 }
 
-// newRowTable shows what is recorded of a row: before the run, as it was last
+// New shows what is recorded of a row: before the run, as it was last
 // written, as it should be and as it is.
-func newRowTable(r *history.Record, key history.Key) rowTable {
+func New(r *history.Record, key history.Key) Table {
 	states := []state{{name: "before the run", row: initial(r, key)}}
 	if op, c := lastWrite(r, key); op != nil && c.Kind != history.Delete {
 		states = append(states, state{name: fmt.Sprintf("last write (operation %d)", op.ID), row: c.Set})
 	}
-	t := rowTable{Key: key}
+	t := Table{Key: key}
 	i := slices.IndexFunc(r.Observed.Comparison.Diffs, func(d history.RowDiff) bool { return d.Key == key })
 	if i >= 0 {
 		d := r.Observed.Comparison.Diffs[i]
@@ -75,17 +78,18 @@ func newRowTable(r *history.Record, key history.Key) rowTable {
 	return t
 }
 
-// otherRows shows the differing rows but one, which was shown already.
-func otherRows(r *history.Record, but history.Key) (tables []rowTable, hidden int) {
+// Others shows up to most of the differing rows but one, which was shown
+// already, and tells how many there are beyond those.
+func Others(r *history.Record, but history.Key, most int) (tables []Table, hidden int) {
 	for _, d := range r.Observed.Comparison.Diffs {
 		if d.Key == but {
 			continue
 		}
-		if len(tables) == mostRows {
+		if len(tables) == most {
 			hidden++
 			continue
 		}
-		t := rowTable{Key: d.Key, Count: d.Count}
+		t := Table{Key: d.Key, Count: d.Count}
 		t.fill(r, []state{{"should be", d.Want, d.WantHex}, {"is", d.Got, d.GotHex}})
 		tables = append(tables, t)
 	}
@@ -124,7 +128,7 @@ func lastWrite(r *history.Record, key history.Key) (last *history.Op, change his
 }
 
 // fill sets the states and the columns, those that differ first.
-func (t *rowTable) fill(r *history.Record, states []state) {
+func (t *Table) fill(r *history.Record, states []state) {
 	renames := r.Table.Renames
 	names := map[string]bool{}
 	for i := range states {
@@ -143,7 +147,7 @@ func (t *rowTable) fill(r *history.Record, states []state) {
 	}
 	compared := len(states) >= 2 && states[len(states)-2].name == "should be"
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		line := columnLine{Name: name}
+		line := Column{Name: name}
 		for _, s := range states {
 			line.Values = append(line.Values, newValue(s, name))
 		}
@@ -157,13 +161,13 @@ func (t *rowTable) fill(r *history.Record, states []state) {
 		}
 		t.Columns = append(t.Columns, line)
 	}
-	slices.SortStableFunc(t.Columns, func(a, b columnLine) int {
+	slices.SortStableFunc(t.Columns, func(a, b Column) int {
 		return rank(a, r.Table.Key) - rank(b, r.Table.Key)
 	})
 }
 
 // rank puts the key first, then what differs, then the rest.
-func rank(c columnLine, key []string) int {
+func rank(c Column, key []string) int {
 	switch {
 	case slices.Contains(key, c.Name):
 		return 0
@@ -173,30 +177,30 @@ func rank(c columnLine, key []string) int {
 	return 2
 }
 
-func newValue(s state, column string) shownValue {
+func newValue(s state, column string) Value {
 	if s.row == nil {
-		return shownValue{Word: "no such row"}
+		return Value{Word: "no such row"}
 	}
 	v, ok := s.row[column]
 	switch {
 	case !ok && strings.HasPrefix(s.name, "last write"):
-		return shownValue{Word: "not written"}
+		return Value{Word: "not written"}
 	case !ok:
-		return shownValue{Word: "no such column"}
+		return Value{Word: "no such column"}
 	case v == nil:
-		return shownValue{Word: "NULL"}
+		return Value{Word: "NULL"}
 	case *v == "":
-		return shownValue{Word: "empty"}
+		return Value{Word: "empty"}
 	}
 	return part(*v, 0)
 }
 
 // part shows a value, or if it is long a part of it that holds the character
 // at.
-func part(v string, at int) shownValue {
+func part(v string, at int) Value {
 	runes := []rune(v)
 	if len(runes) <= longText {
-		return shownValue{Text: reports.Printable(v)}
+		return Value{Text: reports.Printable(v)}
 	}
 	from := max(at-longText/4, 0)
 	to := min(from+longText, len(runes))
@@ -207,7 +211,7 @@ func part(v string, at int) shownValue {
 	if to < len(runes) {
 		text += "…"
 	}
-	s := shownValue{Text: reports.Printable(text), Note: fmt.Sprintf("characters %d to %d of %d", from+1, to, len(runes))}
+	s := Value{Text: reports.Printable(text), Note: fmt.Sprintf("characters %d to %d of %d", from+1, to, len(runes))}
 	whole := runes
 	if len(whole) > wholeText {
 		whole = whole[:wholeText]
@@ -231,7 +235,7 @@ func differ(want, got state, column string) bool {
 
 // contrast shows two values that differ from where they do, and their bytes
 // if the texts look the same.
-func contrast(want, got *shownValue, wantState, gotState state, column string) {
+func contrast(want, got *Value, wantState, gotState state, column string) {
 	w, g := wantState.row[column], gotState.row[column]
 	if w == nil || g == nil {
 		return
@@ -274,25 +278,25 @@ func bytesOf(text, digits string) []byte {
 }
 
 // bytesAround returns the bytes of a around the first that differs from b.
-func bytesAround(a, b []byte) []bytePart {
+func bytesAround(a, b []byte) []Part {
 	at := 0
 	for at < len(a) && at < len(b) && a[at] == b[at] {
 		at++
 	}
 	from, to := max(at-hexAround, 0), min(at+hexAround, len(a))
 	at = min(at, len(a))
-	var parts []bytePart
+	var parts []Part
 	if from > 0 {
-		parts = append(parts, bytePart{Hex: fmt.Sprintf("(%d bytes) …", from)})
+		parts = append(parts, Part{Hex: fmt.Sprintf("(%d bytes) …", from)})
 	}
-	parts = append(parts, bytePart{Hex: spaced(a[from:at])})
+	parts = append(parts, Part{Hex: spaced(a[from:at])})
 	if at < to {
-		parts = append(parts, bytePart{Hex: spaced(a[at:to]), Differ: true})
+		parts = append(parts, Part{Hex: spaced(a[at:to]), Differ: true})
 	} else {
-		parts = append(parts, bytePart{Hex: "(ends here)", Differ: true})
+		parts = append(parts, Part{Hex: "(ends here)", Differ: true})
 	}
 	if to < len(a) {
-		parts = append(parts, bytePart{Hex: fmt.Sprintf("… (%d bytes)", len(a)-to)})
+		parts = append(parts, Part{Hex: fmt.Sprintf("… (%d bytes)", len(a)-to)})
 	}
 	return parts
 }
