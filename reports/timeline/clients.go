@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -96,6 +97,9 @@ func opNote(op history.Op) string {
 	}
 	if op.Return == 0 {
 		note = "never answered"
+	}
+	for _, k := range slices.Sorted(maps.Keys(op.Saw)) {
+		note += fmt.Sprintf("; row %s was %s", k, check.Show(op.Saw[k]))
 	}
 	note = fmt.Sprintf("operation %d: %s", op.ID, note)
 	if op.Code != 0 {

@@ -41,6 +41,9 @@ func newRow(r *history.Record, key history.Key) row {
 }
 
 func (x row) inOp(op history.Op) bool {
+	if _, ok := op.Saw[x.key]; ok {
+		return true
+	}
 	return x.key != "" && slices.ContainsFunc(op.Changes, func(c history.Change) bool { return c.Key == x.key || c.NewKey == x.key })
 }
 

@@ -66,8 +66,8 @@ func loadStatements(dir string) (all []Sent, err error) {
 }
 
 // addStatements adds the statements that belong to no step.
-func (b *builder) addStatements(lanes map[string]int) {
-	for _, s := range b.in.Statements {
+func (b *builder) addStatements(lanes map[string]int, statements []Sent) {
+	for _, s := range statements {
 		if s.Step != "" {
 			continue
 		}

@@ -14,8 +14,11 @@ const (
 	groupTool   = "tool"
 	groupStream = "stream"
 	laneProcess = "process"
-	toolLane    = "subject" // of the marks
 )
+
+// tools are the lanes of marks that are a tool's, with the groups that they
+// are shown in. The second is a second run of it beside the first.
+var tools = []struct{ lane, group string }{{"subject", groupTool}, {"subject-2", "second " + groupTool}}
 
 // turns are the steps that decide what a migration sees, and when it swaps.
 var turns = []string{"attach", "dump", "range-read", "lock", "rename"}
@@ -23,11 +26,22 @@ var turns = []string{"attach", "dump", "range-read", "lock", "rename"}
 // mostTurns is how many statements of one step are turning points.
 const mostTurns = 2
 
-// addSubject adds the subject's process and its connections, each with its
-// statements and the gates that held them.
+// addSubject adds the subject, and a second run of it if there was one.
 func (b *builder) addSubject() {
-	b.addProcess()
-	lanes := b.connections()
+	for i, t := range tools {
+		statements := b.in.Statements
+		if i > 0 {
+			statements = nil // the log is of the first
+		}
+		b.addTool(t.lane, t.group, statements)
+	}
+}
+
+// addTool adds a tool's process and its connections, each with its statements
+// and the gates that held them.
+func (b *builder) addTool(toolLane, group string, statements []Sent) {
+	b.addProcess(toolLane, group)
+	lanes := b.connections(toolLane, group, statements)
 	sent := map[string]*Item{} // by connection and step, until the reply
 	names := map[string]string{}
 	held := map[string]*Item{}
@@ -71,7 +85,7 @@ func (b *builder) addSubject() {
 			b.settle(i)
 		}
 	}
-	b.addStatements(lanes)
+	b.addStatements(lanes, statements)
 }
 
 func (b *builder) settle(i *Item) {
@@ -89,32 +103,30 @@ func (b *builder) held(m history.Mark, lane int) *Item {
 	return &Item{Lane: lane, From: m.At, To: b.end, Kind: Held, Label: label, Text: m.Text, Turn: true, Open: true, Row: b.row.inMark(m)}
 }
 
-// addProcess adds the time for which the subject ran.
-func (b *builder) addProcess() {
-	i := Item{Kind: Process, Label: "the tool runs", To: b.end, Open: true}
-	started, ended := false, false
+// addProcess adds the time for which the subject ran: several times, if it
+// was taken up again.
+func (b *builder) addProcess(toolLane, group string) {
+	exit := b.in.Record.Exit
+	var running *Item
 	for _, m := range b.in.Record.Marks {
-		switch m.Name {
-		case history.MarkSubjectStart:
-			if !started {
-				i.From, i.Text, started = m.At, m.Text, true
+		switch {
+		case m.Lane != toolLane:
+		case m.Name == history.MarkSubjectStart:
+			b.settle(running)
+			running = &Item{Lane: b.lane(group, laneProcess), From: m.At, To: b.end, Kind: Process, Label: "the tool runs", Text: m.Text, Open: true}
+		case m.Name == history.MarkSubjectExit && running != nil:
+			end := Item{Lane: running.Lane, From: m.At, To: m.At, Kind: Process, Label: "the tool ended", Text: m.Text, Turn: true}
+			end.Note = strings.TrimSpace("exit status " + m.Data["code"] + " " + m.Data["signal"])
+			if toolLane == tools[0].lane && m.At >= exit.At {
+				end.Note = ExitNote(exit)
 			}
-		case history.MarkSubjectExit:
-			i.To, i.Open, ended = m.At, false, true
+			running.To, running.Open, running.Note = m.At, false, end.Note
+			b.settle(running)
+			b.add(end)
+			running = nil
 		}
 	}
-	if !started {
-		return
-	}
-	exit := b.in.Record.Exit
-	if ended {
-		i.Note = ExitNote(exit)
-	}
-	i.Lane = b.lane(groupTool, laneProcess)
-	b.add(i)
-	if ended {
-		b.add(Item{Lane: i.Lane, From: i.To, To: i.To, Kind: Process, Label: "the tool ended: " + exit.Outcome, Text: exit.Message, Note: i.Note, Turn: true})
-	}
+	b.settle(running)
 }
 
 // ExitNote tells how the subject ended.
@@ -127,7 +139,7 @@ func ExitNote(exit history.Exit) string {
 
 // connections makes a lane for each connection of the subject and returns
 // them by their numbers. A connection is named for the steps it was used for.
-func (b *builder) connections() map[string]int {
+func (b *builder) connections(toolLane, group string, statements []Sent) map[string]int {
 	steps := map[string][]string{}
 	thread := map[string]string{}
 	var conns []string
@@ -148,7 +160,7 @@ func (b *builder) connections() map[string]int {
 			see(m.Data["conn"], m.Step, m.Data["thread"])
 		}
 	}
-	for _, s := range b.in.Statements {
+	for _, s := range statements {
 		see(strconv.FormatUint(s.Conn, 10), s.Step, strconv.FormatUint(uint64(s.Thread), 10))
 	}
 	slices.SortFunc(conns, natural)
@@ -165,7 +177,7 @@ func (b *builder) connections() map[string]int {
 		if id := thread[c]; id != "" {
 			name += " (thread " + id + ")"
 		}
-		lanes[c] = b.lane(groupTool, name)
+		lanes[c] = b.lane(group, name)
 	}
 	return lanes
 }
@@ -226,7 +238,7 @@ var known = []string{
 func (b *builder) addOthers() {
 	for _, m := range b.in.Record.Marks {
 		wire := m.Name == history.MarkStepSent || m.Name == history.MarkStepReplied || m.Name == history.MarkHeld || m.Name == history.MarkReleased
-		if slices.Contains(known, m.Name) && !(wire && m.Lane != toolLane) {
+		if slices.Contains(known, m.Name) && (!wire || isTool(m.Lane)) {
 			continue
 		}
 		name := m.Lane
@@ -238,6 +250,16 @@ func (b *builder) addOthers() {
 			Row: b.row.inStatement(m.Text, m.Data["rows"]),
 		})
 	}
+}
+
+// isTool reports a lane of marks that is a tool's.
+func isTool(lane string) bool {
+	for _, t := range tools {
+		if t.lane == lane {
+			return true
+		}
+	}
+	return false
 }
 
 // moment is when a logged statement was sent.

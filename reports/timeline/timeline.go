@@ -34,7 +34,7 @@ func (l Lane) String() string { return l.Group + ": " + l.Name }
 
 // Place is the lane without the uses of a connection.
 func (l Lane) Place() string {
-	if l.Group == groupTool {
+	if strings.HasSuffix(l.Group, groupTool) {
 		l.Name, _, _ = strings.Cut(l.Name, ":")
 	}
 	return l.String()
