@@ -72,6 +72,9 @@ func addClients(all *collection, r *history.Record) {
 	}
 }
 
+// answersTo begins the name of a strand of answers.
+const answersTo = "answers to "
+
 // quiet are the steps whose answers are about the server and not about rows:
 // they differ from run to run and mean nothing.
 var quiet = []string{"preflight", "shadow", "attach", "dump", "sentinel", "checkpoint", "drain", "cleanup"}
@@ -95,7 +98,7 @@ func addMarks(all *collection, r *history.Record) {
 			all.add("step "+m.Step, Event{m.At, text})
 		case history.MarkStepReplied:
 			if !slices.Contains(quiet, m.Step) {
-				all.add("answers to "+m.Step, Event{m.At, answer(m)})
+				all.add(answersTo+m.Step, Event{m.At, answer(m)})
 			}
 		case history.MarkFaultFired, history.MarkFaultEnded:
 			all.add("the faults", Event{m.At, fmt.Sprintf("%s: %s%s", m.Name, m.Data["fault"], m.Data["label"])})

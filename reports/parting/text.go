@@ -44,6 +44,9 @@ func (c Comparison) WriteText(w io.Writer, printable func(string) string) error 
 	if len(c.Same) > 0 {
 		var same []string
 		for _, s := range c.Same {
+			if strings.HasPrefix(s.Name, answersTo) {
+				continue // goes without saying
+			}
 			same = append(same, fmt.Sprintf("%s (%d)", s.Name, len(s.Events)))
 		}
 		fmt.Fprintf(&b, "\nThe same in both: %s\n", strings.Join(same, ", "))
