@@ -69,7 +69,10 @@ func junitSchema() map[string]element {
 	}
 }
 
-func TestJUnitStructure(t *testing.T) {
+// checkJUnit checks a file against both schemas and returns how many there
+// are of each element.
+func checkJUnit(t *testing.T, file io.Reader) map[string]int {
+	t.Helper()
 	formats := map[string]*regexp.Regexp{
 		"time":      regexp.MustCompile(`^\d+\.\d{3}$`),
 		"tests":     regexp.MustCompile(`^\d+$`),
@@ -77,15 +80,11 @@ func TestJUnitStructure(t *testing.T) {
 		"errors":    regexp.MustCompile(`^\d+$`),
 		"timestamp": regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$`),
 	}
-	var b bytes.Buffer
-	if err := reports.WriteJUnit(&b, load(t, suite)); err != nil {
-		t.Fatal(err)
-	}
 	schema, count, path := junitSchema(), map[string]int{}, []string{}
-	for dec := xml.NewDecoder(&b); ; {
+	for dec := xml.NewDecoder(file); ; {
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
-			break
+			return count
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -117,9 +116,35 @@ func TestJUnitStructure(t *testing.T) {
 			path = path[:len(path)-1]
 		}
 	}
+}
+
+func TestJUnitStructure(t *testing.T) {
+	var b bytes.Buffer
+	if err := reports.WriteJUnit(&b, load(t, suite)); err != nil {
+		t.Fatal(err)
+	}
+	count := checkJUnit(t, &b)
 	for name, want := range map[string]int{"testsuites": 1, "testsuite": 3, "testcase": 11, "failure": 2, "error": 2, "skipped": 1} {
 		if count[name] != want {
 			t.Errorf("<%s>: got %d, want %d", name, count[name], want)
 		}
+	}
+}
+
+// storedEnv names a directory of stored runs whose files are checked too.
+const storedEnv = "ROWPROOF_STORED"
+
+func TestStoredJUnit(t *testing.T) {
+	dir := os.Getenv(storedEnv)
+	if dir == "" {
+		t.Skip(storedEnv + " is not set")
+	}
+	f, err := os.Open(filepath.Join(dir, reports.JUnitFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, want := checkJUnit(t, f)["testcase"], len(load(t, dir)); got != want {
+		t.Errorf("test cases: got %d, want %d", got, want)
 	}
 }
