@@ -117,6 +117,9 @@ func writeProse(b *strings.Builder, s string) {
 // Printable shows what a terminal would act upon instead of printing it:
 // values come from tables and may hold anything.
 func Printable(s string) string {
+	if !strings.ContainsFunc(s, suspect) {
+		return s
+	}
 	var b strings.Builder
 	for i, r := range s {
 		switch {
@@ -132,6 +135,11 @@ func Printable(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// suspect reports a character that may not be shown as it is.
+func suspect(r rune) bool {
+	return r != '\n' && r != '\t' && (r == unicode.ReplacementChar || !unicode.IsPrint(r))
 }
 
 // nearPath is path from the working directory, if it lies below that.

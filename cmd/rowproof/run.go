@@ -176,7 +176,7 @@ func run(ctx context.Context, c console, o runOptions) error {
 
 // emptyResults writes the results of no run.
 func emptyResults(suite string) error {
-	if err := reports.WriteFiles(suite, nil); err != nil {
+	if err := render(suite, nil); err != nil {
 		return environment(err)
 	}
 	return nil

@@ -5,9 +5,11 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"rowproof/harness/check"
 	"rowproof/harness/subject"
@@ -47,10 +49,18 @@ func judge(c console, dirs []string) error {
 		return loadError(err)
 	}
 	runs := make([]reports.Run, len(before))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, old := range before {
-		if runs[i], err = reports.Judge(old.Dir, known); err != nil {
-			return loadError(err)
-		}
+		group.Go(func() (err error) {
+			runs[i], err = reports.Judge(old.Dir, known)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return loadError(err)
+	}
+	for i, old := range before {
 		if was, is := verdictOf(old), verdictOf(runs[i]); was != is {
 			say(c.err, "%s was %s and is %s now", old.Dir, was, is)
 		}

@@ -47,7 +47,10 @@ func (p Pages) WriteSuite(dir string, runs []reports.Run, earlier []reports.Stor
 		return err
 	}
 	page := suitePage{frame: f, Class: "valid", Summary: reports.Summary(runs)}
-	if !reports.Expected(runs) {
+	switch {
+	case len(runs) == 0:
+		page.Class = "unknown"
+	case !reports.Expected(runs):
 		page.Class = "invalid"
 	}
 	page.Runs = runLines(dir, runs)

@@ -27,7 +27,7 @@ const mostEvents = 40
 // and removes an older one from that of a run which is not.
 func WriteBug(r reports.Run) error {
 	path := filepath.Join(r.Dir, BugFile)
-	if r.Conclusion.Judgement.Verdict != check.Invalid {
+	if j := r.Conclusion.Judgement; j.Verdict != check.Invalid || len(j.Anomalies()) == 0 {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove bug report: %w", err)
 		}

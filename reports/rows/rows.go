@@ -148,16 +148,17 @@ func (t *Table) fill(r *history.Record, states []state) {
 	compared := len(states) >= 2 && states[len(states)-2].name == "should be"
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		line := Column{Name: name}
-		for _, s := range states {
+		rest := states
+		if n := len(states) - 2; compared && differ(states[n], states[n+1], name) {
+			line.Differ = true
+			rest = states[:n]
+		}
+		for _, s := range rest {
 			line.Values = append(line.Values, newValue(s, name))
 		}
-		if compared {
-			want, got := states[len(states)-2], states[len(states)-1]
-			line.Differ = differ(want, got, name)
-			if line.Differ {
-				n := len(line.Values)
-				contrast(&line.Values[n-2], &line.Values[n-1], want, got, name)
-			}
+		if line.Differ {
+			n := len(states) - 2
+			line.Values = append(line.Values, contrast(states[n], states[n+1], name)...)
 		}
 		t.Columns = append(t.Columns, line)
 	}
@@ -235,24 +236,23 @@ func differ(want, got state, column string) bool {
 
 // contrast shows two values that differ from where they do, and their bytes
 // if the texts look the same.
-func contrast(want, got *Value, wantState, gotState state, column string) {
-	w, g := wantState.row[column], gotState.row[column]
+func contrast(want, got state, column string) []Value {
+	w, g := want.row[column], got.row[column]
 	if w == nil || g == nil {
-		return
+		return []Value{newValue(want, column), newValue(got, column)}
 	}
 	at := firstRune(*w, *g)
-	*want, *got = part(*w, at), part(*g, at)
-	if *w == "" {
-		want.Word = "empty"
+	values := []Value{part(*w, at), part(*g, at)}
+	for i, text := range []string{*w, *g} {
+		if text == "" {
+			values[i].Word = "empty"
+		}
 	}
-	if *g == "" {
-		got.Word = "empty"
+	if values[0].Text == values[1].Text || invisible(*w) || invisible(*g) {
+		wb, gb := bytesOf(*w, want.hex[column]), bytesOf(*g, got.hex[column])
+		values[0].Bytes, values[1].Bytes = bytesAround(wb, gb), bytesAround(gb, wb)
 	}
-	if want.Text != got.Text && !invisible(*w) && !invisible(*g) {
-		return
-	}
-	wb, gb := bytesOf(*w, wantState.hex[column]), bytesOf(*g, gotState.hex[column])
-	want.Bytes, got.Bytes = bytesAround(wb, gb), bytesAround(gb, wb)
+	return values
 }
 
 // invisible reports a value that does not show what it is made of.
@@ -260,14 +260,16 @@ func invisible(v string) bool {
 	return reports.Printable(v) != v || strings.TrimSpace(v) != v || len(v) != utf8.RuneCountInString(v)
 }
 
+// firstRune is the number of characters before the first that differs.
 func firstRune(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	for i := range min(len(x), len(y)) {
-		if x[i] != y[i] {
-			return i
-		}
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
 	}
-	return min(len(x), len(y))
+	for at > 0 && at < len(a) && !utf8.RuneStart(a[at]) {
+		at--
+	}
+	return utf8.RuneCountInString(a[:at])
 }
 
 func bytesOf(text, digits string) []byte {
