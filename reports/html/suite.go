@@ -29,8 +29,15 @@ type runLine struct {
 	Number int // which of the repeats; 0 if there is but one
 	Link   string
 	Class  string
-	Share  float64 // of the longest run's time, for a bar
-	Moving float64 // of that, the part in which the subject ran
+	Parts  []runPart // what it spent its time on
+}
+
+// runPart is a part of a run's time, with its place in a bar.
+type runPart struct {
+	Name     string
+	Seconds  float64
+	X, Width float64
+	Class    string
 }
 
 const mostSlow = 10
@@ -98,40 +105,54 @@ func slowest(lines []runLine) []runLine {
 	})
 	lines = lines[:min(len(lines), mostSlow)]
 	for i := range lines {
-		most, c := lines[0].Run.Conclusion.Seconds, lines[i].Run.Conclusion
-		if most > 0 {
-			lines[i].Share = 200 * c.Seconds / most
-			lines[i].Moving = min(200*lines[i].Run.Record.Exit.At.Seconds()/most, lines[i].Share)
+		if most := lines[0].Run.Conclusion.Seconds; most > 0 {
+			lines[i].Parts = parts(lines[i].Run, barWidth/most)
 		}
 	}
 	return lines
 }
 
+// barWidth is the width of the longest bar.
+const barWidth = 300
+
+// partClasses are the colours of the parts of a bar, in turn.
+var partClasses = []string{"k-statement", "k-read", "k-step", "k-binlogged", "k-server", "k-process"}
+
+// parts divides a run's time as it was recorded; what is not recorded comes
+// last.
+func parts(r reports.Run, scale float64) []runPart {
+	var all []runPart
+	at := 0.0
+	add := func(name string, seconds float64) {
+		all = append(all, runPart{Name: name, Seconds: seconds, X: at * scale, Width: seconds * scale, Class: partClasses[len(all)%len(partClasses)]})
+		at += seconds
+	}
+	for _, p := range r.Record.Phases {
+		add(p.Name, p.Seconds)
+	}
+	if rest := r.Conclusion.Seconds - at; rest > 0.001 {
+		add("the rest", rest)
+	}
+	return all
+}
+
 // repeated is the repeats of one run.
 type repeated struct {
-	Scenario, Subject string
-	Runs              int
-	Ends              []string // "Valid 19", "Invalid, lost row 1"
-	Flaky             bool     // they did not all come to the same end
-	Class             string
+	reports.Count
+	Flaky bool // they did not all come to the same end
+	Class string
 }
 
 func newRepeated(runs []reports.Run) []repeated {
 	var all []repeated
-	byName := groupBy(runs, func(r reports.Run) string { return r.Record.Scenario + "\n" + r.SubjectName() })
-	for _, same := range byName {
-		if len(same) < 2 {
+	for _, c := range reports.CountRuns(runs) {
+		if c.Runs < 2 {
 			continue
 		}
-		first := same[0]
-		x := repeated{Scenario: first.Record.Scenario, Subject: first.SubjectName(), Runs: len(same), Class: "good"}
-		for _, end := range groupBy(same, ending) {
-			x.Ends = append(x.Ends, fmt.Sprintf("%s: %d", ending(end[0]), len(end)))
-			if c := class(end[0]); c != "good" && x.Class != "bad" {
-				x.Class = c
-			}
+		x := repeated{Count: c, Flaky: len(c.Verdicts) > 1 || len(c.Anomalies) > 1, Class: "good"}
+		if c.Expected < c.Runs {
+			x.Class = "bad"
 		}
-		x.Flaky = len(x.Ends) > 1
 		all = append(all, x)
 	}
 	return all
@@ -141,21 +162,4 @@ func newRepeated(runs []reports.Run) []repeated {
 func ending(r reports.Run) string {
 	words := []string{string(r.Conclusion.Judgement.Verdict), r.Anomaly(), r.Record.Exit.Outcome}
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
-}
-
-// groupBy splits runs by a name, in the order in which the names first come.
-func groupBy(runs []reports.Run, name func(reports.Run) string) [][]reports.Run {
-	place := map[string]int{}
-	var groups [][]reports.Run
-	for _, r := range runs {
-		n := name(r)
-		i, ok := place[n]
-		if !ok {
-			i = len(groups)
-			place[n] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
-	return groups
 }

@@ -31,6 +31,7 @@ func writeSuite(t *testing.T, dir string) {
 	good.Observed.Final = map[history.Key]history.Row{"1": {"id": history.Text("1"), "name": history.Text(histories.Nasty), "val": history.Text("0")}}
 	bad := histories.Made(3)
 	bad.Planned = bad.Planned[:1]
+	bad.Phases = []history.Phase{{Name: "migrating", Seconds: 1}}
 	for _, r := range []*history.Record{control, survivor, good, good, bad} {
 		store(t, dir, r)
 	}
@@ -75,8 +76,8 @@ func TestSuiteInBrowser(t *testing.T) {
 		"#answer":   {"5 runs: 3 as expected, 2 not"},
 		"#table":    {"seam-after-sync", "Invalid (as it must)", "lost row", "Valid (must be Invalid)", "made-up"},
 		"#matrix":   {"range-read-trusts-attach", "found: lost row", "survived"},
-		"#repeated": {"not always the same", "Valid, completed: 2", "Invalid, stale row, completed: 1"},
-		"#slowest":  {"1.50"},
+		"#repeated": {"not always the same", "Valid 2, Invalid 1 (stale row)"},
+		"#slowest":  {"1.50", "migrating 1.00, the rest 0.50"},
 		"#history":  {"monday", "tuesday", "3 of 5 as expected", "✗ 2/3", "✓"},
 	} {
 		got := b.text(selector)
