@@ -1,5 +1,5 @@
-# Everything below needs Go and a running Docker engine, nothing else. The
-# server image is built on first use.
+# Everything below needs Go and a running Docker engine; test also needs
+# Chromium (or ROWPROOF_BROWSER=off). The server image is built on first use.
 
 GO ?= go
 SOAK ?= 20m
@@ -12,14 +12,20 @@ help: ## list the targets
 prove: ## the main job: the two bugs, our engine against its broken copies
 	$(GO) run ./cmd/rowproof run seam-after-sync copy-split-read-write
 
-test: lint ## everything: unit tests, servers, scenarios and their controls
+test: lint ## everything: unit tests, servers, scenarios and their controls, and all their reports
+	@rm -f reports/out/latest
 	$(GO) test -timeout 30m ./...
+	$(GO) run ./cmd/rowproof report reports/out/latest
+	ROWPROOF_STORED=$(CURDIR)/reports/out/latest $(GO) test -count=1 -run Stored ./reports ./reports/html ./reports/schema
 
 stress: ## every scenario and control 20 times
 	$(GO) run ./cmd/rowproof run --repeat 20
 
 load: ## 2,000,000 rows under a steady write load: verdict, time, memory
 	$(GO) test ./scenarios -run '^$$' -bench Load -benchtime 1x -timeout 30m
+
+pages: ## judge and render 1,000 stored runs: seconds for each
+	$(GO) test ./cmd/rowproof -run '^$$' -bench Thousand -benchtime 1x
 
 bench: ## time osc beside the server's own ALTER and other tools (BENCH="--rows 100000 --repeat 1")
 	$(GO) run ./cmd/rowproof bench $(BENCH)
@@ -50,4 +56,4 @@ build: ## bin/osc and bin/rowproof
 clean: ## remove built programs and stored runs
 	rm -rf bin reports/out
 
-.PHONY: help prove test stress load bench kills soak memory overhead fuzz lint build clean
+.PHONY: help prove test stress load pages bench kills soak memory overhead fuzz lint build clean

@@ -26,7 +26,7 @@ func storeRun(t *testing.T, suite string, r *history.Record) string {
 	if err := history.Save(dir, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := check.SaveConclusion(dir, check.Conclude(r, check.Judge(r), 1.5)); err != nil {
+	if err := check.SaveConclusion(dir, check.Conclude(r, check.Judge(r), nil, 1.5)); err != nil {
 		t.Fatal(err)
 	}
 	return dir

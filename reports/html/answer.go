@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"strings"
 
 	"rowproof/harness/check"
 	"rowproof/harness/history"
@@ -20,13 +21,17 @@ type answer struct {
 }
 
 func newAnswer(r reports.Run, record *history.Record, anomalies []check.Anomaly) answer {
+	verdict := r.Conclusion.Judgement.Verdict
 	a := answer{Verdict: r.VerdictText(), Class: map[check.Verdict]string{
-		check.Valid: "valid", check.Invalid: "invalid", check.Unknown: "unknown",
-	}[r.Conclusion.Judgement.Verdict]}
+		check.Valid: "valid", check.Invalid: "invalid", check.Unknown: "unknown", check.NotApplicable: "unknown",
+	}[verdict]}
 	switch {
+	case verdict == check.NotApplicable:
+		a.Line = "The scenario was not run: the subject has no step " + strings.Join(record.Missing, ", ") + ", at which a fault would act."
+		return a
 	case len(anomalies) > 0:
 		a.Line = anomalies[0].Text
-	case a.Class == "unknown":
+	case verdict == check.Unknown:
 		a.Line = "Nothing was proved: what happened could not be told in full."
 	case record.Exit.Outcome != "completed":
 		a.Line = "No data was lost: the original table holds every acknowledged write."
@@ -51,6 +56,12 @@ func facts(r reports.Run, record *history.Record) []string {
 	var all []string
 	if r.Record.Control {
 		all = append(all, "The subject is this scenario's control: the engine with the bug put back. It must be found out, or the scenario would prove nothing.")
+	}
+	if known := r.Conclusion.Known; known != nil {
+		all = append(all, "The tool is known to do this. Public report: "+known.Report+".")
+	}
+	if record.Unproven {
+		all = append(all, "The scenario has no control: nothing shows that it can find its bug.")
 	}
 	if reason := r.Conclusion.Reason; reason != "" {
 		all = append(all, "Not as expected: "+reason+".")

@@ -25,7 +25,7 @@ func store(t *testing.T, suite string, r *history.Record) reports.Run {
 	if err := history.Save(dir, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := check.SaveConclusion(dir, check.Conclude(r, check.Judge(r), 1.5)); err != nil {
+	if err := check.SaveConclusion(dir, check.Conclude(r, check.Judge(r), nil, 1.5)); err != nil {
 		t.Fatal(err)
 	}
 	runs, err := reports.Load(dir)

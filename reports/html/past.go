@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"rowproof/harness/check"
 	"rowproof/reports"
 )
 
@@ -50,7 +52,7 @@ func newPast(dir string, runs []reports.Run, earlier []reports.Stored) pastTable
 			Name: s.Name, Link: link(dir, filepath.Join(s.Dir, SuiteFile)), Class: suiteClass(s.Results),
 			Summary: fmt.Sprintf("%d of %d as expected", s.Results.Expected, s.Results.Runs),
 		})
-		type sum struct{ runs, good int }
+		type sum struct{ runs, good, without int }
 		sums := map[[2]string]*sum{}
 		for _, r := range s.Results.Results {
 			id := [2]string{r.Scenario, subjectName(r)}
@@ -61,14 +63,21 @@ func newPast(dir string, runs []reports.Run, earlier []reports.Stored) pastTable
 			if sums[id] == nil {
 				sums[id] = &sum{}
 			}
-			sums[id].runs++
-			if r.Expected {
+			switch {
+			case r.Verdict == string(check.NotApplicable):
+				sums[id].without++
+				continue
+			case r.Expected:
 				sums[id].good++
 			}
+			sums[id].runs++
 		}
 		for id, n := range sums {
 			c := pastCell{Text: "✓", Class: "cell-good"}
-			if n.good < n.runs {
+			switch {
+			case n.runs == 0:
+				c = pastCell{Text: "not applicable", Class: "soft"}
+			case n.good < n.runs:
 				c = pastCell{Text: "✗", Class: "cell-bad"}
 			}
 			if n.runs > 1 {
@@ -91,9 +100,12 @@ func suiteClass(r reports.Results) string {
 	return "good"
 }
 
+// subjectName names a subject without its version: the point is to see what a
+// new one changed.
 func subjectName(r reports.ResultRow) string {
+	words := append([]string{r.Subject}, r.Flags...)
 	if r.Verify {
-		return r.Subject + " +verify"
+		words = append(words, "+verify")
 	}
-	return r.Subject
+	return strings.Join(words, " ")
 }

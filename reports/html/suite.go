@@ -89,6 +89,8 @@ func runLines(dir string, runs []reports.Run) []runLine {
 // class is the colour of a run: good if it ended as its scenario demands.
 func class(r reports.Run) string {
 	switch {
+	case r.Conclusion.Judgement.Verdict == check.NotApplicable:
+		return "soft"
 	case r.Conclusion.Expected:
 		return "good"
 	case r.Conclusion.Judgement.Verdict == check.Unknown:

@@ -46,7 +46,7 @@ func WriteBug(r reports.Run) error {
 	return nil
 }
 
-func bug(r reports.Run, record *history.Record, statements []timeline.Sent) string {
+func bug(r reports.Run, record *history.Record, statements []history.Statement) string {
 	anomalies := reports.GuardedFirst(r.Conclusion.Judgement.Anomalies(), check.Kind(record.Guards))
 	first := anomalies[0]
 	var b strings.Builder

@@ -1,72 +1,32 @@
 package timeline
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"rowproof/harness/history"
 )
 
-// statementsFile, in a run directory, holds what the subject sent.
-const statementsFile = "statements.jsonl"
-
-// Sent is a command that the subject sent over one of its connections.
-type Sent struct {
-	Time   time.Time `json:"time"`
-	Conn   uint64    `json:"conn"`   // the proxy's number of the connection
-	Thread uint32    `json:"thread"` // the server's number of it
-	Kind   string    `json:"kind"`   // query, prepare, execute, dump, connect, …
-	SQL    string    `json:"sql"`
-	Step   string    `json:"step"` // "" where the phrasebook knows none
-	Error  string    `json:"error"`
-}
-
 // Load reads a run directory: the record and what the subject sent. The error
 // wraps fs.ErrNotExist if the run ended before all of it was stored.
-func Load(dir string) (*history.Record, []Sent, error) {
+func Load(dir string) (*history.Record, []history.Statement, error) {
 	record, err := history.Load(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	statements, err := loadStatements(dir)
+	statements, err := history.LoadStatements(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return record, nil, nil // the marks tell the most of it
+	}
 	return record, statements, err
 }
 
-// loadStatements reads what the subject of a run sent; nothing, if that was
-// not stored.
-func loadStatements(dir string) (all []Sent, err error) {
-	f, err := os.Open(filepath.Join(dir, statementsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read statements: %w", err)
-	}
-	defer f.Close()
-	for dec := json.NewDecoder(bufio.NewReader(f)); ; {
-		var s Sent
-		switch err := dec.Decode(&s); {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // the run may have died while it wrote
-			return all, nil
-		case err != nil:
-			return nil, fmt.Errorf("read statement %d of %s: %w", len(all)+1, f.Name(), err)
-		}
-		all = append(all, s)
-	}
-}
-
 // addStatements adds the statements that belong to no step.
-func (b *builder) addStatements(lanes map[string]int, statements []Sent) {
+func (b *builder) addStatements(lanes map[string]int, statements []history.Statement) {
 	for _, s := range statements {
 		if s.Step != "" {
 			continue
@@ -105,8 +65,8 @@ func (b *builder) whole(m history.Mark) string {
 }
 
 // logged returns the statements of steps by connection and step.
-func logged(all []Sent) map[string][]Sent {
-	log := map[string][]Sent{}
+func logged(all []history.Statement) map[string][]history.Statement {
+	log := map[string][]history.Statement{}
 	for _, s := range all {
 		if s.Step != "" {
 			id := strconv.FormatUint(s.Conn, 10) + "/" + s.Step

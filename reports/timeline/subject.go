@@ -39,7 +39,7 @@ func (b *builder) addSubject() {
 
 // addTool adds a tool's process and its connections, each with its statements
 // and the gates that held them.
-func (b *builder) addTool(toolLane, group string, statements []Sent) {
+func (b *builder) addTool(toolLane, group string, statements []history.Statement) {
 	b.addProcess(toolLane, group)
 	lanes := b.connections(toolLane, group, statements)
 	sent := map[string]*Item{} // by connection and step, until the reply
@@ -139,7 +139,7 @@ func ExitNote(exit history.Exit) string {
 
 // connections makes a lane for each connection of the subject and returns
 // them by their numbers. A connection is named for the steps it was used for.
-func (b *builder) connections(toolLane, group string, statements []Sent) map[string]int {
+func (b *builder) connections(toolLane, group string, statements []history.Statement) map[string]int {
 	steps := map[string][]string{}
 	thread := map[string]string{}
 	var conns []string
@@ -263,4 +263,4 @@ func isTool(lane string) bool {
 }
 
 // moment is when a logged statement was sent.
-func (b *builder) moment(s Sent) time.Duration { return b.since(s.Time) }
+func (b *builder) moment(s history.Statement) time.Duration { return b.since(s.Time) }

@@ -78,8 +78,8 @@ type Item struct {
 // Input is what a timeline is made from.
 type Input struct {
 	Record     *history.Record
-	Statements []Sent      // what the subject sent, if that was stored
-	Key        history.Key // the row whose history is wanted; "" is none
+	Statements []history.Statement // what the subject sent, if that was stored
+	Key        history.Key         // the row whose history is wanted; "" is none
 }
 
 // New lays a run on a time axis.
@@ -119,7 +119,7 @@ type builder struct {
 	lanes map[Lane]int
 	names []Lane
 	items []Item
-	log   map[string][]Sent // by connection and step, in order
+	log   map[string][]history.Statement // by connection and step, in order
 }
 
 func (b *builder) lane(group, name string) int {

@@ -135,7 +135,7 @@ func TestLanes(t *testing.T) {
 		{Kind: "update", Table: "t", Key: "7", NewKey: "8", GTID: "u:5", File: "binlog.000001", Start: 50, End: 99, Commit: started.Add(at(6))},
 		{Kind: "insert", Table: "t", Key: "9", File: "binlog.000001", Start: 99, End: 120}, // when is not known
 	}
-	sent := []timeline.Sent{
+	sent := []history.Statement{
 		{Time: started.Add(at(2)), Conn: 2, Kind: "query", SQL: "SET x = 1"},
 		{Time: started.Add(at(10)), Conn: 1, Kind: "query", SQL: long, Step: "copy-write"},
 	}
@@ -200,8 +200,8 @@ func TestLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, sent, err := timeline.Load(dir)
-		if err != nil || len(sent) != 1 || sent[0].SQL != "SELECT 1" {
-			t.Errorf("load: got %v, %v, want one statement", sent, err)
+		if err != nil || len(sent) != 0 {
+			t.Errorf("load: got %v, %v, want no statement: their file is not whole", sent, err)
 		}
 	})
 
