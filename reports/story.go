@@ -18,6 +18,9 @@ const (
 	storyDetails = 3  // explanations per run; the rest is in the verdict file
 )
 
+// PageFile is the page of a run, in its directory. Package html makes it.
+const PageFile = "run.html"
+
 // writeStory tells one run, and that there are more like it: the answer, why,
 // how to repeat it, where it is.
 func writeStory(b *strings.Builder, t Terminal, g group) {
@@ -62,6 +65,9 @@ func writeStory(b *strings.Builder, t Terminal, g group) {
 		fmt.Fprintf(b, "  Repeat:  %s\n", Printable(r.Record.Repeat))
 	}
 	fmt.Fprintf(b, "  Run:     %s\n", nearPath(r.Dir))
+	if _, err := os.Stat(filepath.Join(r.Dir, PageFile)); err == nil {
+		fmt.Fprintf(b, "  Look:    %s\n", nearPath(filepath.Join(r.Dir, PageFile)))
+	}
 	if more := len(g.runs) - 1; more > 0 {
 		fmt.Fprintf(b, "           and %d more like it\n", more)
 	}

@@ -29,7 +29,8 @@ func newJudgeCommand(c console) *cobra.Command {
 		Use:   "judge RUN_DIR...",
 		Short: "Judge stored runs again, with the checkers of this version",
 		Long: `Judge stored runs again, with the checkers of this version. The new verdict
-replaces the stored one; a verdict or an anomaly that changed is named.
+replaces the stored one; a verdict or an anomaly that changed is named. The pages
+of the runs stay as they are until 'rowproof report' writes them anew.
 
 RUN_DIR is a run directory or any directory above it.`,
 		Example: `  rowproof judge reports/out/latest

@@ -24,8 +24,8 @@ import (
 
 // Names of the pages.
 const (
-	RunFile   = "run.html"   // in a run directory
-	SuiteFile = "index.html" // in a suite's directory
+	RunFile   = reports.PageFile // in a run directory
+	SuiteFile = "index.html"     // in a suite's directory
 )
 
 //go:embed assets
