@@ -69,7 +69,9 @@ func newRunPage(r reports.Run, index string) (runPage, error) {
 	judgement := r.Conclusion.Judgement
 	anomalies := reports.GuardedFirst(judgement.Anomalies(), check.Kind(r.Record.Guards))
 	page.Found, page.More = findings(anomalies)
-	page.Doubts = judgement.Reasons()
+	if judgement.Verdict != check.NotApplicable { // then the answer says it
+		page.Doubts = judgement.Reasons()
+	}
 	page.Ended = timeline.ExitNote(r.Record.Exit)
 	full, statements, err := timeline.Load(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,6 +88,10 @@ func newRunPage(r reports.Run, index string) (runPage, error) {
 	page.Schema = full.Observed.Schema
 	page.Command = command(full)
 	tl := timeline.New(timeline.Input{Record: full, Statements: statements, Key: page.Answer.Key})
+	if len(tl.Items) == 0 {
+		page.Missing = "Nothing that happened was recorded, so there is no timeline."
+		return page, nil
+	}
 	page.Lanes = tl.Lanes
 	page.Story = newStory(tl)
 	page.Data, err = pack(tl, focus(tl, anomalies))

@@ -60,6 +60,18 @@ func TestWriteRun(t *testing.T) {
 		})
 	}
 
+	t.Run("OK/NotApplicable", func(t *testing.T) {
+		got := read(t, page(t, &history.Record{Scenario: "s", Subject: "tool", Missing: []string{"apply"}}))
+		for _, want := range []string{"Not applicable", "the subject has no step apply", "there is no timeline"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("page lacks %q", want)
+			}
+		}
+		if strings.Contains(got, "<script>") {
+			t.Error("the page has a script and nothing to draw")
+		}
+	})
+
 	t.Run("OK/DiedEarly", func(t *testing.T) {
 		run := store(t, t.TempDir(), histories.LostAfterSync())
 		for _, name := range []string{history.ObservedFile, history.MarksFile, history.OperationsFile} {

@@ -120,8 +120,10 @@ const barWidth = 300
 // partClasses are the colours of the parts of a bar, in turn.
 var partClasses = []string{"k-statement", "k-read", "k-step", "k-binlogged", "k-server", "k-process"}
 
-// parts divides a run's time as it was recorded; what is not recorded comes
-// last.
+// shownSeconds is the shortest time that a bar has a part for.
+const shownSeconds = 0.01
+
+// parts divides a run's time as it was recorded; the rest comes last.
 func parts(r reports.Run, scale float64) []runPart {
 	var all []runPart
 	at := 0.0
@@ -130,9 +132,11 @@ func parts(r reports.Run, scale float64) []runPart {
 		at += seconds
 	}
 	for _, p := range r.Record.Phases {
-		add(p.Name, p.Seconds)
+		if p.Seconds >= shownSeconds {
+			add(p.Name, p.Seconds)
+		}
 	}
-	if rest := r.Conclusion.Seconds - at; rest > 0.001 {
+	if rest := r.Conclusion.Seconds - at; rest >= shownSeconds {
 		add("the rest", rest)
 	}
 	return all

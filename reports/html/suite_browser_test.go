@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"rowproof/fixtures/histories"
+	"rowproof/harness/check"
 	"rowproof/harness/history"
 	"rowproof/reports"
 	"rowproof/reports/html"
@@ -139,8 +140,11 @@ func TestStoredInBrowser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(filepath.Join(r.Dir, history.ObservedFile)); err != nil {
-			continue // it died early: there is no timeline
+		if !strings.Contains(read(t, path), "<script>") {
+			if r.Conclusion.Judgement.Verdict == check.Valid || r.Conclusion.Judgement.Verdict == check.Invalid {
+				t.Errorf("%s: a judged run has no timeline", path)
+			}
+			continue
 		}
 		b.open(path)
 		if got := eval[int](b, `timeline.data.items.length`); got == 0 {

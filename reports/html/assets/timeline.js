@@ -241,7 +241,7 @@ class Timeline {
       } else if (i.kind === 'held') {
         g.fillRect(left, y + LANE - 6, right - left, 4);
       } else {
-        g.globalAlpha *= i.kind === 'process' ? 0.35 : 0.75;
+        g.globalAlpha *= i.kind === 'process' ? 0.3 : 0.45; // a label must stay readable on it
         g.fillRect(left, y + 5, right - left, LANE - 10);
       }
       g.globalAlpha = 1;
@@ -266,9 +266,6 @@ class Timeline {
       if (room > 30 && from > text && (a >= 0 || b > 60)) {
         const label = fitText(g, i.label, room);
         if (label) {
-          g.strokeStyle = c.panel; // letters stay readable on a bar
-          g.lineWidth = 3;
-          g.strokeText(label, from, y + LANE / 2);
           g.fillStyle = own ? c.row : c.ink;
           g.fillText(label, from, y + LANE / 2);
           text = from + g.measureText(label).width;
