@@ -260,6 +260,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, closeSite()) }()
 	command, err := commandFor(ctx, r.under, site.Proxy.Addr(), subject.Target{
 		Table: r.scenario.Table.Name, Alter: r.scenario.Alter, Verify: r.variant.verify, Extra: r.record.Flags,
+		Chunk: r.scenario.Chunk, Threads: r.scenario.Threads,
 	})
 	if err != nil {
 		return err

@@ -27,6 +27,8 @@ type Scenario struct {
 	Alter   string        // the text after ALTER TABLE t
 	Load    workload.Load // writers beside the faults; a reader always runs
 	Limit   time.Duration // how long one run may take; 0 means 2 minutes
+	Chunk   int           // rows that the subject copies at once; 0 means as it does by itself
+	Threads int           // copies of the subject that go on at once; 0 means as it does by itself
 	Zone    string        // time zone of the subject's host, as "Asia/Kathmandu"; "" is this one's
 
 	Faults fault.Plan
@@ -79,6 +81,9 @@ func (s Scenario) validate() error {
 		return fmt.Errorf("scenario %s: Expect and Guards must be given", s.ID)
 	case s.Control == "" && s.File == "":
 		return fmt.Errorf("scenario %s: Control is empty: nothing shows that it can fail", s.ID)
+	}
+	if s.Chunk < 0 || s.Threads < 0 {
+		return fmt.Errorf("scenario %s: Chunk is %d and Threads %d, want 0 or more", s.ID, s.Chunk, s.Threads)
 	}
 	if _, err := time.LoadLocation(s.Zone); err != nil {
 		return fmt.Errorf("scenario %s: Zone is %q: %w", s.ID, s.Zone, err)

@@ -51,6 +51,12 @@ func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 	if !t.Verify {
 		argv = append(argv, "--verify=off")
 	}
+	if t.Chunk > 0 {
+		argv = append(argv, "--chunk-size", strconv.Itoa(t.Chunk))
+	}
+	if t.Threads > 0 {
+		argv = append(argv, "--threads", strconv.Itoa(t.Threads))
+	}
 	return Command{
 		Argv:    append(argv, t.Extra...),
 		Env:     []string{"MYSQL_PWD=" + t.Password},

@@ -41,6 +41,16 @@ func TestEngine(t *testing.T) {
 		}
 	})
 
+	t.Run("OK/ChunkAndThreads", func(t *testing.T) {
+		sized := target
+		sized.Chunk, sized.Threads = 7, 3
+		got := command(t, subject.Engine(b), sized).Argv
+		want := append(command(t, subject.Engine(b), target).Argv, "--chunk-size", "7", "--threads", "3")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("arguments (-want +got):\n%s", diff)
+		}
+	})
+
 	t.Run("OK/VerifyAndExtra", func(t *testing.T) {
 		verified := target
 		verified.Verify = true

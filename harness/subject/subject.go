@@ -35,6 +35,8 @@ type Target struct {
 	Table    string
 	Alter    string   // the text after ALTER TABLE t
 	Verify   bool     // with the subject's own verify pass, if it has one
+	Chunk    int      // rows that it copies at once; 0 leaves that to it
+	Threads  int      // copies that go on at once; 0 leaves that to it
 	Extra    []string // further arguments, as they are
 }
 
