@@ -28,6 +28,16 @@ func TestForeign(t *testing.T) {
 		}
 	})
 
+	t.Run("OK/ChunkAndThreads", func(t *testing.T) {
+		sized := target
+		sized.Chunk, sized.Threads = 70, 3
+		for name, flag := range map[string][2]string{"gh-ost": {"--chunk-size", "70"}, "spirit": {"--threads", "3"}} {
+			if got := after(t, command(t, foreign(t, name), sized).Argv, flag[0]); got != flag[1] {
+				t.Errorf("%s %s: got %s, want %s", name, flag[0], got, flag[1])
+			}
+		}
+	})
+
 	t.Run("OK/RunsShareNoFiles", func(t *testing.T) {
 		s := foreign(t, "gh-ost")
 		one, two := command(t, s, target), command(t, s, target)

@@ -85,5 +85,8 @@ func (g ghOst) Command(_ context.Context, t Target) (Command, error) {
 		"--throttle-additional-flag-file", filepath.Join(dir, "throttle"),
 		"--serve-socket-file", filepath.Join(dir, "sock"),
 	}
+	if t.Chunk > 0 {
+		argv = append(argv, "--chunk-size", strconv.Itoa(t.Chunk)) // 10 at least
+	}
 	return Command{Argv: append(argv, t.Extra...), Outcome: foreignOutcome}, nil
 }

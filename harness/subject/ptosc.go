@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"rowproof/harness/step"
@@ -115,6 +116,9 @@ func (p ptOsc) Command(ctx context.Context, t Target) (Command, error) {
 		// copies it by one statement.
 		"--chunk-size-limit=0",
 		"--set-vars=explain_format=TRADITIONAL",
+	}
+	if t.Chunk > 0 {
+		arguments = append(arguments, "--chunk-size="+strconv.Itoa(t.Chunk), "--chunk-time=0")
 	}
 	dsn := []string{"h=" + host, "P=" + port, "u=" + t.User, "D=" + t.Schema, "t=" + t.Table}
 	c := p.command(append(append(arguments, t.Extra...), strings.Join(dsn, ","))...)

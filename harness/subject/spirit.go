@@ -68,6 +68,9 @@ func (s spirit) Command(_ context.Context, t Target) (Command, error) {
 		// The old table is what the new one is compared with.
 		"--skip-drop-after-cutover",
 	}
+	if t.Threads > 0 { // how many rows a chunk has it decides by itself
+		argv = append(argv, "--threads", strconv.Itoa(t.Threads))
+	}
 	return Command{Argv: append(argv, t.Extra...), Outcome: foreignOutcome}, nil
 }
 
