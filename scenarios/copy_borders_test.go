@@ -15,9 +15,9 @@ func TestCopyChunkBorders(t *testing.T) {
 		ID: "copy-chunk-borders",
 		Bug: "The last row of each chunk is gone, on a table of as many rows as a chunk has: the chunk ended " +
 			"before it and the next began behind it.",
-		Table: fixtures.Accounts(4),
+		Table: fixtures.Accounts(10),
 		Alter: widenBalance,
-		Chunk: 4,
+		Chunk: 10,
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -44,9 +44,9 @@ func TestCopyChunkBordersOneMore(t *testing.T) {
 		ID: "copy-chunk-borders-one-more",
 		Bug: "The last row is gone of a table that has one row more than a chunk: no border was found behind " +
 			"it, and the tool took that for the end.",
-		Table: fixtures.Accounts(5),
+		Table: fixtures.Accounts(11),
 		Alter: widenBalance,
-		Chunk: 4,
+		Chunk: 10,
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -59,9 +59,9 @@ func TestCopyChunkBordersOneLess(t *testing.T) {
 		ID: "copy-chunk-borders-one-less",
 		Bug: "A table that has one row less than a chunk is empty afterwards: no border was found, and the " +
 			"tool took that for the end.",
-		Table: fixtures.Accounts(3),
+		Table: fixtures.Accounts(9),
 		Alter: widenBalance,
-		Chunk: 4,
+		Chunk: 10,
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -77,7 +77,7 @@ func TestCopyChunkBordersGaps(t *testing.T) {
 			"the gap and was empty, and the tool took that for the end.",
 		Table: table,
 		Alter: widenBalance,
-		Chunk: 2,
+		Chunk: 10,
 
 		Faults: fault.Plan{
 			fault.First(fault.Write(workload.Move(table, "3", "1000"))),

@@ -15,9 +15,9 @@ func TestCopyErrorIsEnd(t *testing.T) {
 		ID: "copy-error-is-end",
 		Bug: "The second half of a table is gone. The session in which the tool looked for the next rows to " +
 			"copy was killed; it found none, and took that for the end.",
-		Table:   fixtures.Accounts(12),
+		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
@@ -35,9 +35,9 @@ func TestCopyErrorIsEndReply(t *testing.T) {
 		ID: "copy-error-is-end-reply",
 		Bug: "The second half of a table is gone. The connection broke while the server told the tool where " +
 			"the next rows to copy end; the tool had no row, and took that for the end.",
-		Table:   fixtures.Accounts(12),
+		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{fault.CutAfter(fault.Of(step.CopyNext).Nth(2))},
@@ -53,9 +53,9 @@ func TestCopyErrorIsEndWrite(t *testing.T) {
 		ID: "copy-error-is-end-write",
 		Bug: "Some rows in the middle of a table are gone. The session that copied them was killed before it " +
 			"had, and the tool went on with the next.",
-		Table:   fixtures.Accounts(12),
+		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
@@ -73,13 +73,13 @@ func TestCopyErrorIsEndInterrupted(t *testing.T) {
 		ID: "copy-error-is-end-interrupted",
 		Bug: "Some rows in the middle of a table are gone. The statement that copied them waited for a lock and " +
 			"was ended by somebody, and the tool went on with the next.",
-		Table:   fixtures.Accounts(12),
+		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
-			fault.First(fault.LockRows(fault.Original, "6").As("locked")),
+			fault.First(fault.LockRows(fault.Original, "14").As("locked")),
 			fault.OnceSent(fault.Of(step.CopyWrite).Nth(2),
 				fault.WaitBlocked(step.CopyWrite),
 				fault.KillQuery(fault.Sending(step.CopyWrite)),

@@ -20,7 +20,7 @@ const (
 )
 
 func TestCopyInflightChunk(t *testing.T) {
-	table := fixtures.Accounts(12)
+	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "copy-inflight-chunk",
 		Bug: "A row that was deleted during the migration is back, and one that was updated has its old " +
@@ -28,14 +28,14 @@ func TestCopyInflightChunk(t *testing.T) {
 			"was under way, written but not yet counted as done, so their changes were left out too.",
 		Table:   table,
 		Alter:   widenBalance,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
 			fault.AfterNth(2, step.CopyWrite, fault.WriteAndPass(
 				workload.Update(table, "1", history.Row{"owner": history.Text("marker")}),
-				workload.Delete(table, "6"),
-				workload.Update(table, "7", history.Row{"owner": history.Text("changed")}))),
+				workload.Delete(table, "14"),
+				workload.Update(table, "15", history.Row{"owner": history.Text("changed")}))),
 		},
 
 		Expect:  harness.Completed,
@@ -53,13 +53,11 @@ func TestCopyWatermarkComposite(t *testing.T) {
 			"these are it compares the first column of the key alone, which is the same in every row.",
 		Table:   table,
 		Alter:   widenVal,
-		Chunk:   2,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
-			fault.First(fault.Write(
-				tenantRow(table, 1, 1), tenantRow(table, 2, 1), tenantRow(table, 2, 2), tenantRow(table, 2, 3),
-				tenantRow(table, 2, 4), tenantRow(table, 2, 5), tenantRow(table, 2, 6), tenantRow(table, 2, 7))),
+			fault.First(fault.Write(bigTenant(table, 29)...)),
 			fault.BeforeNth(3, step.CopyWrite, fault.WriteAndPass(
 				workload.Update(table, "1,1", history.Row{"val": history.Text("-1")}),
 				workload.Update(table, "2,1", history.Row{"val": history.Text("99")}),
@@ -72,8 +70,17 @@ func TestCopyWatermarkComposite(t *testing.T) {
 	})
 }
 
-func tenantRow(table fixtures.Table, tenant, id int) workload.Write {
-	return workload.Insert(table, history.Row{
+// bigTenant are the row of one tenant, and n rows of another.
+func bigTenant(table fixtures.Table, n int) []workload.Write {
+	writes := []workload.Write{workload.Insert(table, tenantRow(1, 1))}
+	for id := range n {
+		writes = append(writes, workload.Insert(table, tenantRow(2, id+1)))
+	}
+	return writes
+}
+
+func tenantRow(tenant, id int) history.Row {
+	return history.Row{
 		"tenant": history.Text(strconv.Itoa(tenant)), "id": history.Text(strconv.Itoa(id)), "val": history.Text("10"),
-	})
+	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestCopyPKMove(t *testing.T) {
-	table := fixtures.Accounts(12)
+	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "copy-pk-move",
 		Bug: "A row is gone whose key was changed during the migration. It moved from where the copy had not " +
@@ -21,11 +21,11 @@ func TestCopyPKMove(t *testing.T) {
 			"for one of the old key.",
 		Table:   table,
 		Alter:   widenBalance,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
-			fault.BeforeNth(2, step.CopyWrite, fault.Write(workload.Move(table, "11", "-2"))),
+			fault.BeforeNth(2, step.CopyWrite, fault.Write(workload.Move(table, "25", "-2"))),
 		},
 
 		Expect:  harness.Completed,
@@ -35,7 +35,7 @@ func TestCopyPKMove(t *testing.T) {
 }
 
 func TestCopyPKMoveAhead(t *testing.T) {
-	table := fixtures.Accounts(12)
+	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "copy-pk-move-ahead",
 		Bug: "A row is there twice, under the key that it had and under the one that it got during the " +
@@ -43,11 +43,11 @@ func TestCopyPKMoveAhead(t *testing.T) {
 			"the change for one of the new key.",
 		Table:   table,
 		Alter:   widenBalance,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
-			fault.BeforeNth(2, step.CopyWrite, fault.Write(workload.Move(table, "2", "20"))),
+			fault.BeforeNth(2, step.CopyWrite, fault.Write(workload.Move(table, "2", "40"))),
 		},
 
 		Expect:  harness.Completed,
@@ -57,7 +57,7 @@ func TestCopyPKMoveAhead(t *testing.T) {
 }
 
 func TestCopyPKMoveRetry(t *testing.T) {
-	table := fixtures.Accounts(12)
+	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "copy-pk-move-retry",
 		Bug: "A row is there twice, under its old key and its new one. The first attempt to bring the change " +
@@ -70,7 +70,7 @@ func TestCopyPKMoveRetry(t *testing.T) {
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite,
 				fault.LockRows(fault.Shadow, "6").As("locked"),
-				fault.Write(workload.Move(table, "6", "20"))),
+				fault.Write(workload.Move(table, "6", "40"))),
 			fault.OnceAnswered(step.Apply, fault.End("locked")),
 		},
 

@@ -13,7 +13,7 @@ import (
 )
 
 func TestCopyUniqueHandover(t *testing.T) {
-	table := fixtures.Handles(12)
+	table := fixtures.Handles(30)
 	suite.Run(t, harness.Scenario{
 		ID: "copy-unique-handover",
 		Bug: "A row is gone that was there all the time. It had taken over a unique value from another row, in " +
@@ -21,14 +21,14 @@ func TestCopyUniqueHandover(t *testing.T) {
 			"was read late; so the copy met a duplicate, took it for its own row and left it out.",
 		Table:   table,
 		Alter:   widenVal,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
 			fault.HoldStream(fault.RowEvent(1)).As("lag"),
 			fault.BeforeNth(2, step.CopyWrite, fault.Write(
 				workload.Update(table, "1", history.Row{"handle": history.Text("free")}),
-				workload.Update(table, "11", history.Row{"handle": history.Text("h1")}))),
+				workload.Update(table, "25", history.Row{"handle": history.Text("h1")}))),
 			fault.OnceAnswered(fault.Of(step.CopyWrite).Nth(3), fault.Until("lag"), fault.End("lag")),
 		},
 
@@ -39,7 +39,7 @@ func TestCopyUniqueHandover(t *testing.T) {
 }
 
 func TestCopyUniqueHandoverNew(t *testing.T) {
-	table := fixtures.Handles(12)
+	table := fixtures.Handles(30)
 	suite.Run(t, harness.Scenario{
 		ID: "copy-unique-handover-new",
 		Bug: "A row that was inserted during the migration is gone. It held a unique value for a moment, which " +
@@ -47,7 +47,7 @@ func TestCopyUniqueHandoverNew(t *testing.T) {
 			"read late; then the insert met a duplicate and was left out, and so was the update behind it.",
 		Table:   table,
 		Alter:   widenVal,
-		Chunk:   4,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
@@ -57,7 +57,7 @@ func TestCopyUniqueHandoverNew(t *testing.T) {
 				fault.Write(workload.Insert(table, history.Row{
 					"id": history.Text("-5"), "handle": history.Text("x1"), "val": history.Text("1")})),
 				fault.Write(workload.Update(table, "-5", history.Row{"handle": history.Text("x2")})),
-				fault.Write(workload.Update(table, "11", history.Row{"handle": history.Text("x1")}))),
+				fault.Write(workload.Update(table, "25", history.Row{"handle": history.Text("x1")}))),
 			fault.OnceAnswered(fault.Of(step.CopyWrite).Nth(3), fault.Until("lag"), fault.End("lag")),
 		},
 
