@@ -155,6 +155,9 @@ func (s Swap) finish(ctx context.Context, conn *sql.Conn, deadline time.Time) er
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("apply last changes: %w: not done after %v", ErrBusy, s.Wait)
 	}
+	if mysql.ConnectionLost(err) {
+		return fmt.Errorf("apply last changes: %w: the connection was lost: %w", ErrBusy, err)
+	}
 	if err != nil {
 		return fmt.Errorf("apply last changes: %w", err)
 	}
