@@ -94,7 +94,7 @@ func bare(name string) string {
 // old table; the ledger alone judges them.
 func (r *run) compareWithOracle(ctx context.Context, s swap) (err error) {
 	db := r.cluster.Source().DB
-	oracle, err := observe.Oracle(ctx, db, observe.TableRef{Schema: topology.Database, Name: s.old}, r.scenario.Alter)
+	oracle, err := observe.Oracle(ctx, db, observe.TableRef{Schema: topology.Database, Name: s.old}, r.scenario.finalAlter())
 	if err != nil {
 		return err
 	}

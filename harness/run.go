@@ -92,7 +92,7 @@ func (r *run) open() (err error) {
 	r.record = &history.Record{
 		Scenario: s.ID, Subject: r.under.Name(), Verify: v.verify, Control: v.control,
 		Seed: r.suite.newSeed(), Started: r.began, Bug: s.Bug,
-		Expect: v.expect, Guards: string(s.Guards), Planned: s.Faults.Names(), Unproven: s.Control == "",
+		Expect: v.expect, Guards: string(s.Guards), Planned: s.plan().Names(), Unproven: s.Control == "",
 		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows},
 	}
 	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.argument(), v.subject, r.record.Seed)
@@ -100,7 +100,7 @@ func (r *run) open() (err error) {
 		r.record.Foreign, r.record.Flags = true, r.suite.flags
 		r.record.Repeat += repeatFlags(r.suite.flags)
 	}
-	r.record.Missing = missingSteps(s.Faults.Steps(), r.under.Phrasebook())
+	r.record.Missing = r.missing()
 	r.send(history.Event{Kind: history.EventRunStart})
 	return history.Save(r.dir, r.record)
 }
@@ -202,7 +202,7 @@ func (r *run) initial(ctx context.Context) ([]history.Row, error) {
 	if r.scenario.Table.Rows <= smallTable {
 		return observe.All(ctx, db, r.table(), smallTable)
 	}
-	found, err := observe.Rows(ctx, db, r.table(), append(r.load().Keys(), r.scenario.Faults.Keys()...))
+	found, err := observe.Rows(ctx, db, r.table(), append(r.load().Keys(), r.scenario.plan().Keys()...))
 	var rows []history.Row
 	for _, row := range found {
 		rows = append(rows, row)
@@ -220,7 +220,7 @@ func (r *run) load() workload.Load {
 	load := r.scenario.Load
 	load.Table, load.Seed = r.scenario.Table, r.record.Seed
 	load.Readers = max(load.Readers, 1)
-	load.Leave = r.scenario.Faults.Keys()
+	load.Leave = r.scenario.plan().Keys()
 	return load
 }
 
@@ -258,23 +258,14 @@ func (r *run) migrate(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeSite()) }()
-	command, err := commandFor(ctx, r.under, site.Proxy.Addr(), subject.Target{
-		Table: r.scenario.Table.Name, Alter: r.scenario.Alter, Verify: r.variant.verify, Extra: r.record.Flags,
-		Chunk: r.scenario.Chunk, Threads: r.scenario.Threads,
-	})
-	if err != nil {
-		return err
-	}
-	command = command.In(r.scenario.Zone)
-	site.StartSecond = func(context.Context) (fault.Subject, error) { return r.startSecond(ctx, command) }
 	load, err := r.load().Start(ctx, site.App, r.recorder)
 	if err != nil {
 		return err
 	}
-	armed := r.scenario.Faults.Arm(ctx, site)
-	exit := r.await(ctx, command, site)
-	// The faults end first: one of them may be what the rest waits for.
-	errs := []error{exit, armed.Stop()}
+	errs := []error{r.attempts(ctx, subject.Target{
+		Table: r.scenario.Table.Name, Alter: r.scenario.Alter, Verify: r.variant.verify,
+		Chunk: r.scenario.Chunk, Threads: r.scenario.Threads, LockWait: r.scenario.LockWait, Extra: r.record.Flags,
+	}, site)}
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
 	if errors.Join(errs...) != nil {

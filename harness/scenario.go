@@ -31,11 +31,22 @@ type Scenario struct {
 	Threads int           // copies of the subject that go on at once; 0 means as it does by itself
 	Zone    string        // time zone of the subject's host, as "Asia/Kathmandu"; "" is this one's
 
-	Faults fault.Plan
+	// LockWait is how long the subject may wait for the lock of the cut-over
+	// and keep writers waiting by it, in whole seconds; 0 leaves it to the
+	// subject.
+	LockWait time.Duration
 
-	Expect  string     // the outcome of the migration: Completed, …
+	Faults fault.Plan
+	Then   []Attempt // runs after the first: after a kill, say
+
+	Expect  string     // the outcome of the migration, of its last run: Completed, …
 	Guards  check.Kind // the anomaly that the scenario exists for
 	Control string     // the mutant that must show that anomaly; a File may lack it
+
+	// Unverified says that no verify pass can see the bug, for it does its
+	// damage later, in the cut-over, or not to rows: the control must show it
+	// with the pass too.
+	Unverified bool
 }
 
 // Outcomes that a scenario can expect.

@@ -66,6 +66,17 @@ func (p Plan) Steps() []step.Step {
 	return steps
 }
 
+// In returns the plan with a prefix before the names of its moments, that
+// tells it from the plans of other runs of the subject.
+func (p Plan) In(prefix string) Plan {
+	named := make(Plan, len(p))
+	for i, f := range p {
+		f.moment.name = prefix + ", " + f.moment.name
+		named[i] = f
+	}
+	return named
+}
+
 // Keys returns the keys of all rows that the plan writes or reads.
 func (p Plan) Keys() []history.Key {
 	var keys []history.Key

@@ -45,10 +45,19 @@ func SecondRun() Action {
 	})
 }
 
-// sessions counts the sessions of the migration's user.
+// AwaitGone returns once the server has no session of the subject any more:
+// it may notice only after a while that one has died.
+func (s *Site) AwaitGone(ctx context.Context) error {
+	return seen(ctx, "the subject's sessions are gone", func(ctx context.Context) (bool, error) {
+		n, err := s.sessions(ctx)
+		return n == 0, err
+	})
+}
+
+// sessions counts the sessions of those as whom subjects log in.
 func (s *Site) sessions(ctx context.Context) (n int, err error) {
 	err = s.Cluster.Source().DB.QueryRowContext(ctx,
-		"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = ?", topology.Migrator().User).Scan(&n)
+		"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER IN (?, ?)", topology.Migrator().User, topology.Tool().User).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count the subject's sessions: %w", err)
 	}

@@ -55,6 +55,21 @@ func Sending(s step.Step) Sessions {
 	}}
 }
 
+// Sent is the session in which the subject last sent a statement of the step,
+// whatever it has done since.
+func Sent(s step.Step) Sessions {
+	return Sessions{"the session that last sent " + string(s), func(_ context.Context, site *Site) ([]sessionOn, error) {
+		marks := site.Recorder.Marks()
+		for i := len(marks) - 1; i >= 0; i-- {
+			if m := marks[i]; m.Step == string(s) && m.Name == history.MarkStepSent {
+				id, err := strconv.ParseUint(m.Data["thread"], 10, 64)
+				return []sessionOn{{site.Cluster.Source(), id, true}}, err
+			}
+		}
+		return nil, nil
+	}}
+}
+
 // SubjectStreams are the sessions in which the source sends its binlog to the
 // subject.
 func SubjectStreams() Sessions {

@@ -38,12 +38,13 @@ type Record struct {
 
 	Servers []Server `json:"servers"`
 
-	Planned  []string     `json:"planned"` // names of the faults that must fire
-	Phases   []Phase      `json:"phases"`  // what the harness did, one after the other
-	Ops      []Op         `json:"-"`       // operations.jsonl
-	Marks    []Mark       `json:"-"`       // marks.jsonl
-	Exit     Exit         `json:"exit"`
-	Observed Observations `json:"-"` // observed.json
+	Planned  []string     `json:"planned"`           // names of the faults that must fire
+	Phases   []Phase      `json:"phases"`            // what the harness did, one after the other
+	Ops      []Op         `json:"-"`                 // operations.jsonl
+	Marks    []Mark       `json:"-"`                 // marks.jsonl
+	Exit     Exit         `json:"exit"`              // of the last run of the subject
+	Earlier  []Exit       `json:"earlier,omitempty"` // of those before it, in order
+	Observed Observations `json:"-"`                 // observed.json
 }
 
 // Phase is one part of the time that a run took.

@@ -31,6 +31,9 @@ func (e engine) Tables(table string) Tables {
 	return Tables{Shadow: "_" + table + "_new", Old: "_" + table + "_old"}
 }
 
+// Resumes says that osc has --resume.
+func (e engine) Resumes() {}
+
 func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 	path, err := e.build.program(ctx, e.mutant)
 	if err != nil {
@@ -51,11 +54,17 @@ func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 	if !t.Verify {
 		argv = append(argv, "--verify=off")
 	}
+	if t.Resume {
+		argv = append(argv, "--resume")
+	}
 	if t.Chunk > 0 {
 		argv = append(argv, "--chunk-size", strconv.Itoa(t.Chunk))
 	}
 	if t.Threads > 0 {
 		argv = append(argv, "--threads", strconv.Itoa(t.Threads))
+	}
+	if t.LockWait > 0 {
+		argv = append(argv, "--cut-over-lock-timeout-seconds", strconv.Itoa(int(t.LockWait.Seconds())))
 	}
 	return Command{
 		Argv:    append(argv, t.Extra...),

@@ -88,5 +88,8 @@ func (g ghOst) Command(_ context.Context, t Target) (Command, error) {
 	if t.Chunk > 0 {
 		argv = append(argv, "--chunk-size", strconv.Itoa(t.Chunk)) // 10 at least
 	}
+	if t.LockWait > 0 {
+		argv = append(argv, "--cut-over-lock-timeout-seconds", strconv.Itoa(int(t.LockWait.Seconds())))
+	}
 	return Command{Argv: append(argv, t.Extra...), Outcome: foreignOutcome}, nil
 }

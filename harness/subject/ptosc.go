@@ -102,6 +102,10 @@ func (p ptOsc) Command(ctx context.Context, t Target) (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
+	vars := "explain_format=TRADITIONAL"
+	if t.LockWait > 0 {
+		vars += fmt.Sprintf(",lock_wait_timeout=%d", int(t.LockWait.Seconds()))
+	}
 	arguments := []string{
 		"--alter", t.Alter,
 		"--execute",
@@ -115,7 +119,10 @@ func (p ptOsc) Command(ctx context.Context, t Target) (Command, error) {
 		// servers whose EXPLAIN gives a tree by default, as MySQL 9.7 does, and
 		// copies it by one statement.
 		"--chunk-size-limit=0",
-		"--set-vars=explain_format=TRADITIONAL",
+		"--set-vars=" + vars,
+	}
+	if t.Chunk > 0 {
+		arguments = append(arguments, "--chunk-size", strconv.Itoa(t.Chunk))
 	}
 	if t.Chunk > 0 {
 		arguments = append(arguments, "--chunk-size="+strconv.Itoa(t.Chunk), "--chunk-time=0")

@@ -71,6 +71,9 @@ func (s spirit) Command(_ context.Context, t Target) (Command, error) {
 	if t.Threads > 0 { // how many rows a chunk has it decides by itself
 		argv = append(argv, "--threads", strconv.Itoa(t.Threads))
 	}
+	if t.LockWait > 0 {
+		argv = append(argv, "--lock-wait-timeout", t.LockWait.String())
+	}
 	return Command{Argv: append(argv, t.Extra...), Outcome: foreignOutcome}, nil
 }
 

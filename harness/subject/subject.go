@@ -12,6 +12,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"time"
 
 	"rowproof/harness/wire"
 )
@@ -33,11 +34,13 @@ type Target struct {
 	Password string // reaches the subject through its environment only
 	Schema   string
 	Table    string
-	Alter    string   // the text after ALTER TABLE t
-	Verify   bool     // with the subject's own verify pass, if it has one
-	Chunk    int      // rows that it copies at once; 0 leaves that to it
-	Threads  int      // copies that go on at once; 0 leaves that to it
-	Extra    []string // further arguments, as they are
+	Alter    string        // the text after ALTER TABLE t
+	Verify   bool          // with the subject's own verify pass, if it has one
+	Resume   bool          // go on from what an earlier run left; for a Resumer
+	Chunk    int           // rows copied at once; 0 leaves it to the subject
+	Threads  int           // copies that go on at once; 0 leaves that to it
+	LockWait time.Duration // how long to wait for the lock of the cut-over, in whole seconds; 0 leaves it to the subject
+	Extra    []string      // further arguments, as they are
 }
 
 // Command is how to run a subject once.
@@ -64,6 +67,13 @@ type TableNamer interface {
 	// Tables returns the names of the tables that the subject makes for a
 	// table.
 	Tables(table string) Tables
+}
+
+// Resumer is a subject that can go on where a run that died has ended.
+type Resumer interface {
+	// Resumes does nothing: that it is there says that Target.Resume has an
+	// effect.
+	Resumes()
 }
 
 // In returns the command as on a host whose clock shows the time of this zone:
