@@ -1,0 +1,109 @@
+package scenarios_test
+
+import (
+	"testing"
+
+	"rowproof/fixtures"
+	"rowproof/harness"
+	"rowproof/harness/check"
+	"rowproof/harness/fault"
+	"rowproof/harness/step"
+	"rowproof/harness/workload"
+)
+
+func TestResDeleteAbove(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "res-delete-above",
+		Bug: "A row that was deleted while the tool was down is back. It had been copied by a chunk that the " +
+			"saved progress does not know of yet; the resumed run took its delete for one of a row that the " +
+			"copy has still to come to, and dropped it.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.After(step.CopyWrite, fault.KillSubject()),
+		},
+		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
+			fault.First(fault.Write(workload.Delete(table, "2"))),
+		}}},
+
+		Expect:  harness.Completed,
+		Guards:  check.ResurrectedRow,
+		Control: "resume-drops-above-watermark",
+	})
+}
+
+func TestResAttachLate(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "res-attach-late",
+		Bug: "What the application did while the tool was down is lost: the resumed run follows the binlog " +
+			"from where it is now, and not from where the first run had come to.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.Before(step.Lock, fault.KillSubject()),
+		},
+		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
+			fault.First(fault.Write(rename("meanwhile")), fault.Write(workload.Delete(table, "2"))),
+		}}},
+
+		Expect:  harness.Completed,
+		Guards:  check.ResurrectedRow,
+		Control: "resume-attaches-at-end",
+	})
+}
+
+func TestResOtherAlter(t *testing.T) {
+	suite.Run(t, harness.Scenario{
+		ID: "res-other-alter",
+		Bug: "The tool was resumed with another ALTER than it had begun with, said that it was done, and the " +
+			"table is what the first ALTER makes of it.",
+		Cluster: semiSync,
+		Table:   fixtures.Pair(),
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.After(step.CopyWrite, fault.KillSubject()),
+		},
+		Then: []harness.Attempt{{Resume: true, Alter: "MODIFY val BIGINT NOT NULL DEFAULT 7"}},
+
+		Expect:     harness.Refused,
+		Guards:     check.SchemaDifference,
+		Control:    "resume-ignores-alter",
+		Unverified: true,
+	})
+}
+
+func TestResTwice(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "res-twice",
+		Bug: "A migration that was resumed once is right, and one that was resumed twice has lost a delete: " +
+			"the first resumed run noted at once that it had come to the end of the binlog, and died before " +
+			"it had applied what came before that.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.After(step.CopyWrite, fault.KillSubject()),
+		},
+		Then: []harness.Attempt{
+			{Resume: true, Faults: fault.Plan{
+				fault.First(fault.Write(workload.Delete(table, "2"))),
+				fault.Before(step.Apply, fault.Until("attached"), fault.KillSubject()),
+				fault.OnceSent(step.RangeRead, fault.Signal("attached")),
+			}},
+			{Resume: true},
+		},
+
+		Expect:  harness.Completed,
+		Guards:  check.ResurrectedRow,
+		Control: "resume-saves-end-of-binlog",
+	})
+}
