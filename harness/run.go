@@ -93,7 +93,7 @@ func (r *run) open() (err error) {
 		Scenario: s.ID, Subject: r.under.Name(), Verify: v.verify, Control: v.control,
 		Seed: r.suite.newSeed(), Started: r.began, Bug: s.Bug,
 		Expect: v.expect, Guards: string(s.Guards), Planned: s.plan().Names(), Unproven: s.Control == "",
-		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows},
+		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows, Renames: s.Renames},
 	}
 	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.argument(), v.subject, r.record.Seed)
 	if _, foreign := r.under.(subject.Foreign); foreign {

@@ -24,12 +24,13 @@ type Scenario struct {
 
 	Cluster topology.Spec
 	Table   fixtures.Table
-	Alter   string        // the text after ALTER TABLE t
-	Load    workload.Load // writers beside the faults; a reader always runs
-	Limit   time.Duration // how long one run may take; 0 means 2 minutes
-	Chunk   int           // rows that the subject copies at once; 0 means as it does by itself
-	Threads int           // copies of the subject that go on at once; 0 means as it does by itself
-	Zone    string        // time zone of the subject's host, as "Asia/Kathmandu"; "" is this one's
+	Alter   string            // the text after ALTER TABLE t
+	Load    workload.Load     // writers beside the faults; a reader always runs
+	Limit   time.Duration     // how long one run may take; 0 means 2 minutes
+	Chunk   int               // rows that the subject copies at once; 0 means as it does by itself
+	Threads int               // copies of the subject that go on at once; 0 means as it does by itself
+	Renames map[string]string // columns that the ALTER renames, old name to new
+	Zone    string            // time zone of the subject's host, as "Asia/Kathmandu"; "" is this one's
 
 	// LockWait is how long the subject may wait for the lock of the cut-over
 	// and keep writers waiting by it, in whole seconds; 0 leaves it to the

@@ -136,8 +136,8 @@ func toText(o, s Column, q string) (string, bool) {
 			return "", false // what is cut depends on bytes
 		}
 		if !isText(s) {
-			// Only trailing spaces can be longer than the type without an error.
-			expr = fmt.Sprintf("LEFT(%s, %d)", expr, s.Length())
+			// Only trailing spaces may be longer than the type.
+			expr = fmt.Sprintf("CONCAT(LEFT(%[1]s, %[2]d), TRIM(TRAILING ' ' FROM SUBSTRING(%[1]s, %[3]d)))", expr, s.Length(), s.Length()+1)
 		}
 	case kindBinary:
 		switch s.Charset {

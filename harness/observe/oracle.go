@@ -3,9 +3,15 @@ package observe
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/go-sql-driver/mysql"
 )
+
+// ErrRefused means that the server's own ALTER does not take the table's rows.
+var ErrRefused = errors.New("MySQL itself refuses this ALTER")
 
 // oracleName is the name of the table that Oracle makes.
 const oracleName = "_rowproof_oracle"
@@ -13,8 +19,8 @@ const oracleName = "_rowproof_oracle"
 // Oracle makes the table that the migration should have given: a copy of the
 // old table, taken through MySQL's own ALTER. Nothing of it reaches the binlog.
 // The caller drops it with DropOracle. The alteration is the text after
-// ALTER TABLE t. An error can mean that MySQL itself refuses the alteration of
-// this data, so the right outcome would have been an abort.
+// ALTER TABLE t. The error wraps ErrRefused if MySQL itself refuses the
+// alteration of this data, so the right outcome would have been an abort.
 func Oracle(ctx context.Context, db *sql.DB, old TableRef, alteration string) (TableRef, error) {
 	oracle := TableRef{Schema: old.Schema, Name: oracleName}
 	conn, done, err := session(ctx, db)
@@ -52,12 +58,19 @@ func Oracle(ctx context.Context, db *sql.DB, old TableRef, alteration string) (T
 		// Here the mode and the time zone do matter: they decide what the
 		// ALTER makes of a value, and whether it refuses it.
 		"SET SESSION sql_mode = DEFAULT, SESSION time_zone = DEFAULT",
-		"ALTER TABLE "+oracle.Quoted()+" "+alteration,
 	)
 	for _, s := range statements {
 		if _, err := conn.ExecContext(ctx, s); err != nil {
 			return oracle, fmt.Errorf("make oracle of %s: %.80q: %w", old, s, err)
 		}
+	}
+	_, err = conn.ExecContext(ctx, "ALTER TABLE "+oracle.Quoted()+" "+alteration)
+	var refusal *mysql.MySQLError
+	switch {
+	case errors.As(err, &refusal):
+		return oracle, fmt.Errorf("make oracle of %s: %w: %w", old, ErrRefused, err)
+	case err != nil:
+		return oracle, fmt.Errorf("make oracle of %s: %w", old, err)
 	}
 	return oracle, nil
 }

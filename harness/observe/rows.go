@@ -12,9 +12,15 @@ import (
 // keysPerQuery bounds the length of one statement.
 const keysPerQuery = 500
 
-// Rows reads the rows under the given keys. A key without a row is not in the
-// result.
+// Rows reads the rows under the given values of the primary key. A key without
+// a row is not in the result.
 func Rows(ctx context.Context, db *sql.DB, t TableRef, keys []history.Key) (map[history.Key]history.Row, error) {
+	return RowsBy(ctx, db, t, nil, keys)
+}
+
+// RowsBy is Rows by the values of other columns than the primary key's, which
+// an ALTER may have changed. Of several rows under one key it returns any.
+func RowsBy(ctx context.Context, db *sql.DB, t TableRef, columns []string, keys []history.Key) (map[history.Key]history.Row, error) {
 	found := map[history.Key]history.Row{}
 	if len(keys) == 0 {
 		return found, nil
@@ -24,6 +30,10 @@ func Rows(ctx context.Context, db *sql.DB, t TableRef, keys []history.Key) (map[
 		return nil, err
 	}
 	defer done()
+	if len(columns) > 0 {
+		s.def.Key = columns
+		s.key = s.def.key()
+	}
 	if len(s.key) == 0 {
 		return nil, fmt.Errorf("read rows of %s: it has no primary key", t)
 	}

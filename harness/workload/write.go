@@ -2,6 +2,7 @@ package workload
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,13 +124,20 @@ func keyLiteral(t fixtures.Table, v *string) string {
 	return literal(v)
 }
 
-// literal writes a value: a plain integer as it is, anything else as a string,
-// which the server converts to the column's type.
+// plainInteger is an integer as the server writes it, of at most as many
+// digits as a DECIMAL has: in quotes it would be compared as a DOUBLE.
+var plainInteger = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,64})$`)
+
+// plainBytes is how observe.Text spells bytes that are no text.
+var plainBytes = regexp.MustCompile(`^0x([0-9A-F]{2})+$`)
+
+// literal writes a value: a plain integer and bytes as they are, anything else
+// as a string, which the server converts to the column's type.
 func literal(v *string) string {
-	if v == nil {
+	switch {
+	case v == nil:
 		return "NULL"
-	}
-	if n, err := strconv.ParseInt(*v, 10, 64); err == nil && strconv.FormatInt(n, 10) == *v {
+	case plainInteger.MatchString(*v), plainBytes.MatchString(*v):
 		return *v
 	}
 	return quoteText(*v)

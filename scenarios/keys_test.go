@@ -1,0 +1,136 @@
+package scenarios_test
+
+import (
+	"testing"
+
+	"rowproof/fixtures"
+	"rowproof/harness"
+	"rowproof/harness/check"
+	"rowproof/harness/fault"
+	"rowproof/harness/history"
+	"rowproof/harness/step"
+	"rowproof/harness/workload"
+)
+
+// copiedThen changes rows once the first of them are in the shadow, so that
+// they go there by the copy and by the stream.
+func copiedThen(writes ...workload.Write) fault.Plan {
+	return fault.Plan{fault.After(step.CopyWrite, fault.Write(writes...))}
+}
+
+// val is a new value for the column val, which all tables for odd keys and
+// values have.
+func val(n string) history.Row { return history.Row{"val": history.Text(n)} }
+
+func TestKeyBit(t *testing.T) {
+	table := fixtures.Special("bits", "id", "b")
+	suite.Run(t, harness.Scenario{
+		ID: "key-bit",
+		Bug: "A row is gone whose primary key ends in a BIT that is set. The tool took the bit at the end of a " +
+			"chunk for a text, and looked for the next rows above that.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+		Chunk:   2,
+
+		Faults: copiedThen(workload.Update(table, "1,1", val("11"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "bits-as-text",
+	})
+}
+
+func TestKeyEnum(t *testing.T) {
+	table := fixtures.Special("labels", "e", "n")
+	suite.Run(t, harness.Scenario{
+		ID: "key-enum",
+		Bug: "Most rows are gone from a table with an ENUM in its primary key whose members are not in the order " +
+			"of the alphabet. The server keeps the rows by the members' numbers; the tool compared the members' names.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+		Chunk:   10,
+
+		Faults: copiedThen(workload.Update(table, "zebra,3", val("1000"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "enum-ordered-by-name",
+	})
+}
+
+func TestKeyDecimal(t *testing.T) {
+	table := fixtures.Special("decimals", "id")
+	suite.Run(t, harness.Scenario{
+		ID: "key-decimal",
+		Bug: "Rows are gone from a table whose key is a DECIMAL of 30 digits. The tool compared keys as floating-point " +
+			"numbers, for which neighbours in the 25th digit are one number, so the next chunk began behind all of them.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+		Chunk:   10,
+
+		Faults: copiedThen(workload.Update(table, "100000000000000000000000100000", val("1000"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "decimal-keys-as-doubles",
+	})
+}
+
+func TestKeyBinaryPadding(t *testing.T) {
+	table := fixtures.Special("binaries", "k")
+	suite.Run(t, harness.Scenario{
+		ID: "key-binary-padding",
+		Bug: "Updates and deletes of some rows are lost: those with a BINARY key that ends in zero bytes. The binlog " +
+			"leaves such bytes out, and the tool looked for the shorter key, which no row has.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(
+			workload.Update(table, "0x61000000", val("11")),
+			workload.Delete(table, "0x61620000"),
+			workload.Update(table, "0x00000000", val("31"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.StaleRow,
+		Control: "binary-keys-unpadded",
+	})
+}
+
+func TestKeyZero(t *testing.T) {
+	table := fixtures.Special("zeros", "id")
+	suite.Run(t, harness.Scenario{
+		ID: "key-zero",
+		Bug: "The row with id 0 has another id after the migration. The column is AUTO_INCREMENT, and the session " +
+			"that wrote the row let the server number it.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "0", val("31")), workload.Update(table, "-1", val("21"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "zero-is-numbered",
+	})
+}
+
+func TestKeyZeroNegative(t *testing.T) {
+	table := fixtures.Special("zeros", "id")
+	suite.Run(t, harness.Scenario{
+		ID:      "key-zero-negative",
+		Bug:     "Rows with negative ids are gone: the tool began to copy at 0, below which it expected no row.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "-1", val("21"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "copy-starts-at-zero",
+	})
+}

@@ -1,0 +1,192 @@
+package scenarios_test
+
+import (
+	"testing"
+
+	"rowproof/fixtures"
+	"rowproof/harness"
+	"rowproof/harness/check"
+	"rowproof/harness/topology"
+	"rowproof/harness/workload"
+)
+
+func TestValJSON(t *testing.T) {
+	table := fixtures.Special("documents", "id")
+	suite.Run(t, harness.Scenario{
+		ID: "val-json",
+		Bug: "Queries into JSON documents find other types than before: a DECIMAL is a DOUBLE, a DATETIME and a BLOB " +
+			"are strings. The tool read the documents as text and wrote the text.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "documents-as-text",
+	})
+}
+
+func TestValNumbers(t *testing.T) {
+	table := fixtures.Special("amounts", "id")
+	suite.Run(t, harness.Scenario{
+		ID:      "val-numbers",
+		Bug:     "The last digits of a DECIMAL(65,30) are others in rows that changed during the migration: they went through a DOUBLE.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "decimals-as-doubles",
+	})
+}
+
+func TestValNumbersFloat(t *testing.T) {
+	table := fixtures.Special("amounts", "id")
+	suite.Run(t, harness.Scenario{
+		ID:      "val-numbers-float",
+		Bug:     "A FLOAT is another number after the migration: the server writes it with six digits, and the tool wrote those.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "floats-as-text",
+	})
+}
+
+func TestValNumbersUnsigned(t *testing.T) {
+	table := fixtures.Special("amounts", "id")
+	suite.Run(t, harness.Scenario{
+		ID: "val-numbers-unsigned",
+		Bug: "BIGINT UNSIGNED and BIT(64) values from 9223372036854775808 on are another number after the migration: " +
+			"the tool held them as signed integers.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "integers-signed",
+	})
+}
+
+// zeroDates is a server on which a table with zero dates can be altered.
+var zeroDates = topology.Spec{Replicas: 1, SemiSync: true, GTID: true, Options: []string{"--sql-mode=STRICT_ALL_TABLES"}}
+
+func TestValTime(t *testing.T) {
+	table := fixtures.Special("clocks", "id")
+	suite.Run(t, harness.Scenario{
+		ID:      "val-time",
+		Bug:     "Times have lost the fractions of their seconds in rows that changed during the migration.",
+		Cluster: zeroDates,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "fractions-cut",
+	})
+}
+
+func TestValTimeYear(t *testing.T) {
+	table := fixtures.Special("clocks", "id")
+	suite.Run(t, harness.Scenario{
+		ID:      "val-time-year",
+		Bug:     "The YEAR 0000 is 2000 after the migration: the tool wrote it as the text '0', which the server reads as a year of two digits.",
+		Cluster: zeroDates,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "year-zero-as-text",
+	})
+}
+
+func TestValTimeZero(t *testing.T) {
+	table := fixtures.Special("clocks", "id")
+	suite.Run(t, harness.Scenario{
+		ID: "val-time-zero",
+		Bug: "Zero dates and zero days are another date after the migration: the tool read them into a type that " +
+			"has no such day.",
+		Cluster: zeroDates,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "zero-dates-normalised",
+	})
+}
+
+func TestValExotic(t *testing.T) {
+	table := fixtures.Special("exotics", "id")
+	suite.Run(t, harness.Scenario{
+		ID: "val-exotic",
+		Bug: "An invisible column is NULL in every row after the migration: the tool asked for all columns by " +
+			"SELECT *, which leaves such columns out. Points, vectors and large BLOBs are in the table too.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "invisible-columns-left-out",
+	})
+}
+
+func TestValExoticVector(t *testing.T) {
+	table := fixtures.Special("exotics", "id")
+	suite.Run(t, harness.Scenario{
+		ID:      "val-exotic-vector",
+		Bug:     "The numbers of a VECTOR are others after the migration: the tool read it as text, which has fewer digits.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: copiedThen(workload.Update(table, "1", val("11"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "vectors-as-text",
+	})
+}
+
+func TestValExoticInvisibleKey(t *testing.T) {
+	table := fixtures.Special("keyless", "my_row_id")
+	suite.Run(t, harness.Scenario{
+		ID: "val-exotic-invisible-key",
+		Bug: "Rows have other values in the invisible primary key that the server made for them, so whoever kept one " +
+			"finds another row or none: the tool asked for all columns by SELECT *, and let the server number the rows anew.",
+		Cluster: topology.Spec{
+			Replicas: 1, SemiSync: true, GTID: true,
+			Options: []string{"--sql-generate-invisible-primary-key=ON", "--show-gipk-in-create-table-and-information-schema=ON"},
+		},
+		Table: table,
+		Alter: widen,
+
+		Faults: copiedThen(workload.Update(table, "2", val("11"))),
+
+		Expect:  harness.Completed,
+		Guards:  check.AlteredValue,
+		Control: "invisible-columns-left-out",
+	})
+}
