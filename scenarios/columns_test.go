@@ -26,6 +26,8 @@ func TestColRename(t *testing.T) {
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
 		Control: "renames-not-read",
+		// A verify pass goes by the same reading of the ALTER.
+		Unverified: true,
 	})
 }
 
@@ -44,6 +46,8 @@ func TestColRenameChange(t *testing.T) {
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
 		Control: "renames-not-read",
+		// A verify pass goes by the same reading of the ALTER.
+		Unverified: true,
 	})
 }
 
@@ -63,6 +67,8 @@ func TestColRenameReadd(t *testing.T) {
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
 		Control: "columns-by-name",
+		// A verify pass goes by the same reading of the ALTER.
+		Unverified: true,
 	})
 }
 
@@ -118,6 +124,8 @@ func TestColReorderReadd(t *testing.T) {
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
 		Control: "columns-by-name",
+		// A verify pass goes by the same reading of the ALTER.
+		Unverified: true,
 	})
 }
 
