@@ -1,6 +1,7 @@
 package observe_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,8 +59,8 @@ func TestOracle(t *testing.T) {
 	})
 	t.Run("Err refused by the server", func(t *testing.T) {
 		oracle, err := observe.Oracle(t.Context(), db, table("old"), "MODIFY v VARCHAR(2)")
-		if err == nil {
-			t.Error("got no error for a value that does not fit")
+		if !errors.Is(err, observe.ErrRefused) {
+			t.Errorf("got %v for a value that does not fit, want ErrRefused", err)
 		}
 		if err := observe.DropOracle(t.Context(), db, oracle); err != nil {
 			t.Fatal(err)

@@ -47,6 +47,13 @@ func TestRows(t *testing.T) {
 			}
 		})
 	}
+	t.Run("OK by other columns", func(t *testing.T) {
+		got, err := observe.RowsBy(t.Context(), db, table("two"), []string{"a"}, []history.Key{"2", "3"})
+		want := map[history.Key]history.Row{"2": {"a": x("2"), "b": x("0x"), "v": x("3")}}
+		if d := cmp.Diff(want, got); d != "" || err != nil {
+			t.Errorf("rows (-want +got), %v:\n%s", err, d)
+		}
+	})
 	t.Run("OK all", func(t *testing.T) {
 		got, err := observe.All(t.Context(), db, table("one"), 3)
 		if err != nil || len(got) != 3 || *got[0]["id"] != "-3" {

@@ -27,6 +27,8 @@ func TestWrites(t *testing.T) {
 		{"update", workload.Update(table, "7", history.Row{"name": x("007")}), "UPDATE `pair` SET `name` = '007' WHERE `id` = 7", history.Update},
 		{"add", workload.Add(table, "7", "val", -2), "UPDATE `pair` SET `val` = `val` + -2 WHERE `id` = 7", history.Update},
 		{"delete", workload.Delete(table, "7"), "DELETE FROM `pair` WHERE `id` = 7", history.Delete},
+		{"bytes and long numbers", workload.Update(table, "7", history.Row{"name": x("0x6100"), "val": x("100000000000000000000000000001")}),
+			"UPDATE `pair` SET `name` = 0x6100, `val` = 100000000000000000000000000001 WHERE `id` = 7", history.Update},
 		{"move", workload.Move(table, "7", "-8"), "UPDATE `pair` SET `id` = -8 WHERE `id` = 7", history.Move},
 	} {
 		t.Run("OK "+c.name, func(t *testing.T) {
