@@ -264,7 +264,8 @@ func (r *run) migrate(ctx context.Context) (err error) {
 	}
 	errs := []error{r.attempts(ctx, subject.Target{
 		Table: r.scenario.Table.Name, Alter: r.scenario.Alter, Verify: r.variant.verify,
-		Chunk: r.scenario.Chunk, Threads: r.scenario.Threads, LockWait: r.scenario.LockWait, Extra: r.record.Flags,
+		Chunk: r.scenario.Chunk, Threads: r.scenario.Threads, LockWait: r.scenario.LockWait, GTID: r.scenario.ByGTID,
+		Extra: r.record.Flags,
 	}, site)}
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()

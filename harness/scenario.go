@@ -31,6 +31,7 @@ type Scenario struct {
 	Threads int               // copies of the subject that go on at once; 0 means as it does by itself
 	Renames map[string]string // columns that the ALTER renames, old name to new
 	Zone    string            // time zone of the subject's host, as "Asia/Kathmandu"; "" is this one's
+	ByGTID  bool              // the subject follows the binlog by GTIDs, if it can
 
 	// LockWait is how long the subject may wait for the lock of the cut-over
 	// and keep writers waiting by it, in whole seconds; 0 leaves it to the
@@ -44,10 +45,11 @@ type Scenario struct {
 	Guards  check.Kind // the anomaly that the scenario exists for
 	Control string     // the mutant that must show that anomaly; a File may lack it
 
-	// Unverified says that no verify pass can see the bug, for it does its
-	// damage later, in the cut-over, or not to rows: the control must show it
-	// with the pass too.
-	Unverified bool
+	// What the binlog never tells, a verify pass alone can see; what comes
+	// after the pass, or is in no row, it can't. A scenario that both kinds of
+	// run can show sets neither.
+	OnlyVerified bool // subject and control run with their verify pass alone
+	Unverified   bool // the control shows the anomaly with its verify pass too
 }
 
 // Outcomes that a scenario can expect.
@@ -91,6 +93,8 @@ func (s Scenario) validate() error {
 		return fmt.Errorf("scenario %s: Alter is empty", s.ID)
 	case s.Expect == "" || s.Guards == "":
 		return fmt.Errorf("scenario %s: Expect and Guards must be given", s.ID)
+	case s.OnlyVerified && s.Unverified:
+		return fmt.Errorf("scenario %s: OnlyVerified and Unverified exclude each other", s.ID)
 	case s.Control == "" && s.File == "":
 		return fmt.Errorf("scenario %s: Control is empty: nothing shows that it can fail", s.ID)
 	}

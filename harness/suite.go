@@ -241,12 +241,17 @@ func (s *Suite) runs(control string, scenario Scenario) []variant {
 			}
 		}
 		isControl := name == control
-		list = append(list, variant{subject: name, control: isControl, expect: scenario.Expect})
-		verified := variant{subject: name, verify: true, control: isControl && scenario.Unverified, expect: scenario.Expect}
-		if isControl && !scenario.Unverified {
+		if !scenario.OnlyVerified {
+			list = append(list, variant{subject: name, control: isControl, expect: scenario.Expect})
+		}
+		verified := variant{subject: name, verify: true, expect: scenario.Expect}
+		switch {
+		case isControl && (scenario.OnlyVerified || scenario.Unverified):
+			verified.control = true
+		case isControl:
 			verified.expect = Aborted
 		}
-		if name == "osc" || isControl {
+		if name == "osc" || isControl || scenario.OnlyVerified {
 			list = append(list, verified)
 		}
 	}

@@ -32,7 +32,7 @@ type Position struct {
 // BinlogSource says what to read from a server's binlog.
 type BinlogSource struct {
 	Server *driver.Config // where and as whom to log in; REPLICATION SLAVE and REPLICATION CLIENT
-	From   Position       // a transaction boundary
+	From   Position       // a transaction boundary; the oldest that is left, if its file was purged
 	Schema string
 	Table  string     // the migrated table
 	Others []string   // other tables of interest: shadow, old
@@ -77,6 +77,9 @@ func Binlog(ctx context.Context, db *sql.DB, b BinlogSource) ([]history.BinlogRo
 	if b.From == end {
 		return nil, nil
 	}
+	if b.From, err = stillThere(ctx, db, b.From); err != nil {
+		return nil, err
+	}
 	config, err := b.syncer()
 	if err != nil {
 		return nil, err
@@ -98,6 +101,28 @@ func Binlog(ctx context.Context, db *sql.DB, b BinlogSource) ([]history.BinlogRo
 		}
 	}
 	return r.rows, nil
+}
+
+// stillThere returns the position itself, or the beginning of the oldest
+// binlog file if its own has been purged.
+func stillThere(ctx context.Context, db *sql.DB, p Position) (Position, error) {
+	conn, done, err := session(ctx, db)
+	if err != nil {
+		return p, err
+	}
+	defer done()
+	var files []string
+	err = query(ctx, conn, "SHOW BINARY LOGS", func(row []*string) error {
+		files = append(files, *row[0])
+		return nil
+	})
+	if err != nil {
+		return p, fmt.Errorf("list binlog files: %w", err)
+	}
+	if len(files) == 0 || slices.Contains(files, p.File) {
+		return p, nil
+	}
+	return Position{File: files[0], Pos: 4}, nil
 }
 
 func (b BinlogSource) syncer() (replication.BinlogSyncerConfig, error) {

@@ -66,6 +66,9 @@ func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 	if t.LockWait > 0 {
 		argv = append(argv, "--cut-over-lock-timeout-seconds", strconv.Itoa(int(t.LockWait.Seconds())))
 	}
+	if t.GTID {
+		argv = append(argv, "--gtid")
+	}
 	return Command{
 		Argv:    append(argv, t.Extra...),
 		Env:     []string{"MYSQL_PWD=" + t.Password},

@@ -39,6 +39,7 @@ type Target struct {
 	Resume   bool          // go on from what an earlier run left; for a Resumer
 	Chunk    int           // rows copied at once; 0 leaves it to the subject
 	Threads  int           // copies that go on at once; 0 leaves that to it
+	GTID     bool          // following the binlog by GTIDs, if it can
 	LockWait time.Duration // how long to wait for the lock of the cut-over, in whole seconds; 0 leaves it to the subject
 	Extra    []string      // further arguments, as they are
 }

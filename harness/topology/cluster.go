@@ -93,6 +93,9 @@ func (c *Cluster) start(ctx context.Context, image string) error {
 	if err := c.SemiSyncAttached(ctx); err != nil {
 		return err
 	}
+	if err := c.startBinlog(ctx); err != nil {
+		return err
+	}
 	return c.snapshot(ctx)
 }
 

@@ -207,7 +207,7 @@ func (c *Cluster) purge(ctx context.Context) error {
 			return fmt.Errorf("purge binlogs of %s: %w", s.Name, err)
 		}
 	}
-	return nil
+	return c.startBinlog(ctx)
 }
 
 // pairs returns the rows of a query with two columns.

@@ -36,6 +36,11 @@ type Spec struct {
 	// which goes with the container. It has no limit then.
 	Disk bool
 
+	// FirstBinlog is the number of the source's binlog file at the start of
+	// each run; 0 is whatever it has come to. It can't be changed under
+	// replicas.
+	FirstBinlog int
+
 	// Options are more options of every server, as on mysqld's command line:
 	// "--binlog-order-commits=OFF". SourceOptions and ReplicaOptions follow
 	// them, so a later one wins.
@@ -46,6 +51,7 @@ type Spec struct {
 
 const (
 	maxReplicas          = 9
+	maxFirstBinlog       = 2_000_000_000 // the server's own limit
 	minDataMegabytes     = 256
 	defaultDataMegabytes = 1024
 )
@@ -54,6 +60,12 @@ const (
 func (s Spec) Validate() error {
 	if s.Replicas < 0 || s.Replicas > maxReplicas {
 		return fmt.Errorf("Spec.Replicas is %d, want 0 to %d", s.Replicas, maxReplicas)
+	}
+	if s.FirstBinlog < 0 || s.FirstBinlog > maxFirstBinlog {
+		return fmt.Errorf("Spec.FirstBinlog is %d, want 0 to %d", s.FirstBinlog, maxFirstBinlog)
+	}
+	if s.FirstBinlog > 0 && s.Replicas > 0 {
+		return fmt.Errorf("Spec.FirstBinlog is %d, want 0 with replicas", s.FirstBinlog)
 	}
 	if s.DataMegabytes != 0 && s.DataMegabytes < minDataMegabytes {
 		return fmt.Errorf("Spec.DataMegabytes is %d, want 0 or at least %d", s.DataMegabytes, minDataMegabytes)

@@ -11,6 +11,7 @@ func TestSpecValidate(t *testing.T) {
 	t.Run("OK", func(t *testing.T) {
 		for _, spec := range []topology.Spec{
 			{},
+			{FirstBinlog: 999_999},
 			{Replicas: 9, SemiSync: true, GTID: true, DataMegabytes: 4096, Options: []string{"--binlog-order-commits=OFF"}},
 		} {
 			if err := spec.Validate(); err != nil {
@@ -22,6 +23,7 @@ func TestSpecValidate(t *testing.T) {
 		for field, spec := range map[string]topology.Spec{
 			"Replicas":       {Replicas: 10},
 			"DataMegabytes":  {DataMegabytes: 10},
+			"FirstBinlog":    {FirstBinlog: 1, Replicas: 1},
 			"Options":        {Options: []string{"port=1"}},
 			"SourceOptions":  {SourceOptions: []string{"--a\n--b"}},
 			"ReplicaOptions": {ReplicaOptions: []string{""}},

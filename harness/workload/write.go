@@ -51,6 +51,16 @@ func Add(t fixtures.Table, key history.Key, column string, n int64) Write {
 	}
 }
 
+// UpdateAll writes the columns of set into every row that the table was seeded
+// with, in one statement. No other row may be there.
+func UpdateAll(t fixtures.Table, set history.Row) Write {
+	w := Write{SQL: "UPDATE " + Quote(t.Name) + " SET " + assignments(set)}
+	for id := int64(1); id <= t.Rows; id++ {
+		w.Changes = append(w.Changes, history.Change{Kind: history.Update, Key: history.Key(strconv.FormatInt(id, 10)), Set: maps.Clone(set)})
+	}
+	return w
+}
+
 // Delete deletes the row under key.
 func Delete(t fixtures.Table, key history.Key) Write {
 	return Write{
