@@ -19,24 +19,37 @@ import (
 // runPage is all that the page of a run shows.
 type runPage struct {
 	frame
-	Run     reports.Run
-	Record  *history.Record
-	Bug     string
-	Index   string // the suite's page, from here; "" if there is none
-	Back    string // where that link leads
-	Answer  answer
-	Found   []finding
-	More    int // anomalies beyond those
-	Doubts  []string
-	Story   story
-	Lanes   []timeline.Lane
-	Data    string // the timeline, for the script; "" if there is none
-	Others  []rows.Table
-	Hidden  int // differing rows beyond those
-	Schema  []history.SchemaDiff
-	Command string
+	Run    reports.Run
+	Record *history.Record
+	Bug    string
+	Index  string // the suite's page, from here; "" if there is none
+	Answer answer
+	reasons
+	picture
+	differences
+	Command string // of the subject
 	Ended   string
-	Missing string // why there is no timeline
+}
+
+// reasons is why the answer is what it is.
+type reasons struct {
+	Found  []finding
+	More   int // anomalies beyond those
+	Doubts []string
+}
+
+// picture is what happened.
+type picture struct {
+	Story   story
+	Data    string // the timeline, for the script; "" if there is none
+	Missing string // why there is none
+}
+
+// differences is what differs beside the row of the answer.
+type differences struct {
+	Others []rows.Table
+	Hidden int // differing rows beyond those
+	Schema []history.SchemaDiff
 }
 
 // finding is one anomaly with its explanation.
@@ -92,7 +105,6 @@ func newRunPage(r reports.Run, index string) (runPage, error) {
 		page.Missing = "Nothing that happened was recorded, so there is no timeline."
 		return page, nil
 	}
-	page.Lanes = tl.Lanes
 	page.Story = newStory(tl)
 	page.Data, err = pack(tl, focus(tl, anomalies))
 	return page, err
