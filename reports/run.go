@@ -1,6 +1,7 @@
 // Package reports shows what runs came to: as a table in a terminal, with the
-// story of each Invalid run below it, as JUnit XML, as JSON, and as live
-// progress while runs go on.
+// story of each Invalid run below it, as JUnit XML, as JSON, as annotations for
+// GitHub, and as live progress while runs go on. Pages and Markdown are made by
+// the packages below.
 //
 // Read Run first: it is a run directory as far as a report needs it. The
 // package knows only run directories, so a stored run can be shown again.
