@@ -38,26 +38,3 @@ func TestBinSavepoint(t *testing.T) {
 		Control: "every-statement-ends-transaction",
 	})
 }
-
-func TestBinSavepointXA(t *testing.T) {
-	table := fixtures.Pair()
-	suite.Run(t, harness.Scenario{
-		ID: "bin-savepoint-xa",
-		Bug: "What an XA transaction changed is gone. It begins with XA START in the binlog, which the tool took " +
-			"for a transaction of its own; then its connection broke, and it asked for what follows.",
-		Cluster: single,
-		Table:   table,
-		Alter:   widen,
-		ByGTID:  true,
-
-		Faults: fault.Plan{
-			fault.After(step.CopyWrite, fault.XAPrepare("bank", renamed(table, "2"))),
-			fault.CutStream(fault.RowEvent(1)),
-			fault.BeforeNth(2, step.Dump, fault.XACommit("bank")),
-		},
-
-		Expect:  harness.Completed,
-		Guards:  check.StaleRow,
-		Control: "every-statement-ends-transaction",
-	})
-}

@@ -136,8 +136,13 @@ func toText(o, s Column, q string) (string, bool) {
 			return "", false // what is cut depends on bytes
 		}
 		if !isText(s) {
-			// Only trailing spaces may be longer than the type.
-			expr = fmt.Sprintf("CONCAT(LEFT(%[1]s, %[2]d), TRIM(TRAILING ' ' FROM SUBSTRING(%[1]s, %[3]d)))", expr, s.Length(), s.Length()+1)
+			whole := expr
+			expr = fmt.Sprintf("LEFT(%s, %d)", whole, s.Length())
+			if isText(o) || s.Length() < o.Length() {
+				// Trailing spaces may be cut, and nothing else, whatever the mode
+				// in which the row was written.
+				expr = fmt.Sprintf("CONCAT(%s, TRIM(TRAILING ' ' FROM SUBSTRING(%s, %d)))", expr, whole, s.Length()+1)
+			}
 		}
 	case kindBinary:
 		switch s.Charset {

@@ -46,8 +46,18 @@ func SecondRun() Action {
 }
 
 // AwaitGone returns once the server has no session of the subject any more:
-// it may notice only after a while that one has died.
+// it may notice only after a while that one has died. Streams it notices when
+// it has something to send, ten seconds later or so, so they are ended.
 func (s *Site) AwaitGone(ctx context.Context) error {
+	streams, err := SubjectStreams().find(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, stream := range streams {
+		if err := stream.kill(ctx, "CONNECTION"); err != nil {
+			return err
+		}
+	}
 	return seen(ctx, "the subject's sessions are gone", func(ctx context.Context) (bool, error) {
 		n, err := s.sessions(ctx)
 		return n == 0, err
