@@ -85,7 +85,7 @@ func wanted(t reflect.Type) string {
 	case roleType, sideType:
 		return "one of: " + strings.Join(wordTexts(t), ", ")
 	case sessionsType:
-		return `"sending STEP", "writing STATEMENT", "` + strings.Join(sessionNames(), `", "`) + `"`
+		return `"sending STEP", "sent STEP", "writing STATEMENT", "` + strings.Join(sessionNames(), `", "`) + `"`
 	case pathType:
 		return `"subject", "application", or a replica such as "replica-1"`
 	case settingsType:

@@ -82,6 +82,8 @@ func actions() []constructor {
 			doc: "commits the writes of `sql` as one transaction of the application"},
 		{fn: fault.WriteAndApply, params: []string{"sql"},
 			doc: "commits the writes of `sql` and waits until the tool has applied them to its new table"},
+		{fn: fault.WriteOrWait, params: []string{"sql"},
+			doc: "sends the writes of `sql` as one transaction, and goes on once it is committed or waits for the lock of a table"},
 		{fn: fault.WriteUnacked, params: []string{"sql"}, needs: semiSync,
 			doc: "sends each write of `sql` as a transaction of its own and waits until all are in the binlog, where they wait for a replica's ACK: no reader sees them yet. Stop the ACKs first, with `stop_io`"},
 		{fn: fault.WriteWith, params: []string{"settings", "sql"},

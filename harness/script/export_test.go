@@ -21,7 +21,7 @@ func GoNames() []string {
 	for _, kind := range sessionKinds() {
 		names = append(names, goName(kind))
 	}
-	for _, fn := range []any{fault.Sending, fault.Writing, fault.SubjectPath, fault.AppPath, fault.ReplicaPath, fault.Of, fault.Matching} {
+	for _, fn := range []any{fault.Sending, fault.Sent, fault.Writing, fault.SubjectPath, fault.AppPath, fault.ReplicaPath, fault.Of, fault.Matching} {
 		names = append(names, goName(fn))
 	}
 	return names

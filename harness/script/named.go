@@ -78,12 +78,13 @@ func (r *reader) sessions(a *hcl.Attribute, s harness.Scenario) (argument, bool)
 	switch how {
 	case "":
 		return argument{}, false
-	case "sending":
+	case "sending", "sent":
 		arg, ok := r.step(at, rest)
 		if !ok {
 			return argument{}, false
 		}
-		return argument{reflect.ValueOf(fault.Sending(step.Step(rest))), "fault.Sending(" + arg.code + ")", arg.uses}, true
+		of := map[string]func(step.Step) fault.Sessions{"sending": fault.Sending, "sent": fault.Sent}[how]
+		return argument{reflect.ValueOf(of(step.Step(rest))), qualified(of) + "(" + arg.code + ")", arg.uses}, true
 	case "writing":
 		w, err := workload.Statement(s.Table, rest)
 		if err != nil {
