@@ -38,6 +38,7 @@ type Suite struct {
 	dir      string
 	list     bool
 	wanted   []string
+	asked    bool     // somebody asked for them
 	flags    []string // for subjects that are not ours
 	known    check.Findings
 	seed     uint64 // 0: a new one for each run
@@ -81,7 +82,7 @@ func newSuite() (s *Suite, err error) {
 		return nil, err
 	}
 	if names := os.Getenv(SubjectEnv); names != "" {
-		s.wanted = strings.Split(names, ",")
+		s.wanted, s.asked = strings.Split(names, ","), true
 	}
 	if text := os.Getenv(SeedEnv); text != "" {
 		if s.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
@@ -231,7 +232,8 @@ const ptOsc = "pt-osc"
 
 // runs lists the variants. The algorithm runs bare, for a verify pass would
 // turn a loss into an abort; that it does so is a finding of its own, unless
-// the scenario says that it can't.
+// the scenario says that it can't. A tool that nobody asked for repeats its
+// known findings, and makes no new ones.
 func (s *Suite) runs(control string, scenario Scenario) []variant {
 	var list []variant
 	for _, name := range s.wanted {
@@ -239,6 +241,9 @@ func (s *Suite) runs(control string, scenario Scenario) []variant {
 			if name = control; name == "" {
 				continue
 			}
+		}
+		if name == ptOsc && !s.asked && !s.known.Has(scenario.ID, ptOsc) {
+			continue
 		}
 		isControl := name == control
 		if !scenario.OnlyVerified {

@@ -145,28 +145,6 @@ func TestCutTimeoutRetry(t *testing.T) {
 	})
 }
 
-func TestCutRetryLastChanges(t *testing.T) {
-	suite.Run(t, harness.Scenario{
-		ID: "cut-retry-last-changes",
-		Bug: "An update is gone after a cut-over that needed two tries. It was among the last changes, which " +
-			"are applied under the lock; the first try took them from the queue, failed in the middle, and " +
-			"did not give them back.",
-		Cluster: semiSync,
-		Table:   fixtures.Pair(),
-		Alter:   widen,
-
-		Faults: fault.Plan{
-			fault.Before(step.Lock, fault.Write(rename("last"))),
-			fault.CutBefore(step.Apply),
-		},
-
-		Expect:     harness.Completed,
-		Guards:     check.StaleRow,
-		Control:    "cutover-retry-forgets-changes",
-		Unverified: true,
-	})
-}
-
 func TestCutDrainSlow(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID: "cut-timeout-drain",

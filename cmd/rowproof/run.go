@@ -42,6 +42,7 @@ const logLines = 20
 type runOptions struct {
 	scenarios []string
 	subjects  []string
+	byDefault bool     // they are those that nobody asked for
 	flags     []string // for subjects that are not ours
 	repeat    int
 	parallel  int
@@ -63,8 +64,8 @@ scenario in a text file; docs/bug-report.md tells how to write one.
 Each scenario runs against osc, our engine, with its own verify pass off and
 on, and against the scenario's control, a copy of osc with the bug put back,
 which must lose data for the scenario to mean anything. pt-online-schema-change
-runs from Debian's package; gh-ost and spirit are programs that you have. Such a
-tool is as expected if no data is lost, whether it completes, gives up or
+runs from Debian's package, unasked on those scenarios of which reports/verdicts
+has its finding; gh-ost and spirit are programs that you have. Such a tool is as expected if no data is lost, whether it completes, gives up or
 refuses, or if it does what reports/verdicts knows of it. A scenario that needs
 a step which the tool lacks is not applicable.
 
@@ -84,6 +85,7 @@ the last run, stay up until Ctrl-C, and the commands to log in are shown.`,
   rowproof run --shard 2/8`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.scenarios = args
+			o.byDefault = !cmd.Flags().Changed("subject")
 			return run(cmd.Context(), c, o)
 		},
 	}
@@ -274,9 +276,13 @@ func (s scenarios) runAll(ctx context.Context, p plan, o runOptions, suite strin
 		"-test.timeout=0",
 		"-test.v",
 	}
+	subjects := strings.Join(o.subjects, ",")
+	if o.byDefault {
+		subjects = "" // the scenarios know
+	}
 	env := []string{
 		history.OutEnv + "=" + suite,
-		subjectEnv + "=" + strings.Join(o.subjects, ","),
+		subjectEnv + "=" + subjects,
 		flagsEnv + "=" + asJSON(o.flags),
 		seedEnv + "=" + o.seed,
 		repeatEnv + "=" + strconv.Itoa(o.repeat),

@@ -134,6 +134,12 @@ func TestForeignOutcomes(t *testing.T) {
 			t.Errorf("verdict: got %s, want %s", got, check.Valid)
 		}
 	})
+	t.Run("OK/OtherToolAbortedBeforeTheFault", func(t *testing.T) {
+		r := &history.Record{Foreign: true, Planned: []string{"a fault"}, Exit: history.Exit{Outcome: "aborted", Code: 1}}
+		if got := check.FaultsFired(r).Verdict; got != check.Valid {
+			t.Errorf("verdict: got %s, want %s", got, check.Valid)
+		}
+	})
 	t.Run("ErrAbortedBeforeTheFault", func(t *testing.T) {
 		r := &history.Record{Planned: []string{"a fault"}, Exit: history.Exit{Outcome: "aborted", Code: 1}}
 		if got := check.FaultsFired(r).Verdict; got != check.Unknown {
@@ -236,4 +242,14 @@ func TestConclusionFile(t *testing.T) {
 			t.Errorf("load: got %v, want %v", err, fs.ErrNotExist)
 		}
 	})
+}
+
+// A key of several columns, and a step without a statement, as a dump is.
+func TestNamesOfCompositeKey(t *testing.T) {
+	names := check.Names(history.Table{Key: []string{"a", "b"}}, "1,2")
+	for text, want := range map[string]bool{"": false, "WHERE a > 0": false, "(1,2)": true} {
+		if got := names(text); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
 }

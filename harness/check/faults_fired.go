@@ -8,9 +8,10 @@ import (
 
 // FaultsFired asks whether every planned fault took effect. A run whose fault
 // never fired proves nothing, unless the tool has refused: then it never came
-// to where the fault waits.
+// to where the fault waits. Nor does one that is not ours and has given up by
+// itself, which is its right; what it left is judged all the same.
 func FaultsFired(r *history.Record) Result {
-	if r.Exit.Outcome == refused {
+	if r.Exit.Outcome == refused || r.Foreign && r.Exit.Outcome == aborted {
 		return finding(nil, nil)
 	}
 	fired := map[string]bool{}

@@ -69,6 +69,12 @@ func LoadFindings(root string) (Findings, error) {
 	return all, nil
 }
 
+// Has reports whether there is a finding on the scenario and subject.
+func (f Findings) Has(scenario, subject string) bool {
+	_, ok := f.about(scenario, subject)
+	return ok
+}
+
 // about returns what is known of a scenario and a subject.
 func (f Findings) about(scenario, subject string) (Finding, bool) {
 	at := slices.IndexFunc(f, func(k Finding) bool { return k.Scenario == scenario && k.Subject == subject })

@@ -117,13 +117,16 @@ func (e *evidence) namer() func(string) bool { return Names(e.record.Table, e.ke
 // it stands there as a word of its own, or in a range of the key's column.
 func Names(table history.Table, key history.Key) func(string) bool {
 	word := regexp.MustCompile(`(?:^|[^0-9A-Za-z_.\-])` + regexp.QuoteMeta(string(key)) + `(?:$|[^0-9A-Za-z_.])`)
-	bounds := regexp.MustCompile(`$^`)
+	var bounds *regexp.Regexp // nil: a key of several columns lies in no range of one
 	if columns := table.Key; len(columns) == 1 {
 		bounds = regexp.MustCompile("(?i)(?:^|[^0-9A-Za-z_])" + regexp.QuoteMeta(columns[0]) + "`?\\)?\\s*(?:(>=|<=|>|<)\\s*\\(?'?(-?[0-9]+)|BETWEEN\\s+'?(-?[0-9]+)'?\\s+AND\\s+'?(-?[0-9]+))")
 	}
 	return func(text string) bool {
 		if word.MatchString(text) {
 			return true
+		}
+		if bounds == nil {
+			return false
 		}
 		found := bounds.FindAllStringSubmatch(text, -1)
 		for _, m := range found {

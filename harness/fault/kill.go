@@ -17,7 +17,7 @@ const errNoSuchThread = 1094
 // Kill ends sessions (KILL CONNECTION), and returns once they are gone from
 // the processlist.
 func Kill(which Sessions) Action {
-	return Action{Name: "kill " + which.name, Do: func(ctx context.Context, s *Site) error {
+	return Action{Name: "kill " + which.name, Steps: which.steps, Do: func(ctx context.Context, s *Site) error {
 		ctx, cancel := settle(ctx)
 		defer cancel()
 		sessions, err := which.all(ctx, s)
@@ -46,7 +46,7 @@ func Kill(which Sessions) Action {
 // sessions stay. It returns once the statements have ended, and those of the
 // subject with error 1317, which the subject has been sent.
 func KillQuery(which Sessions) Action {
-	return Action{Name: "kill the statement of " + which.name, Do: func(ctx context.Context, s *Site) error {
+	return Action{Name: "kill the statement of " + which.name, Steps: which.steps, Do: func(ctx context.Context, s *Site) error {
 		ctx, cancel := settle(ctx)
 		defer cancel()
 		sessions, err := which.all(ctx, s)

@@ -14,8 +14,9 @@ import (
 // Sessions picks sessions of servers: those of clients, and the threads that
 // replication has.
 type Sessions struct {
-	name string
-	find func(context.Context, *Site) ([]sessionOn, error)
+	name  string
+	steps []step.Step // that the subject must have for there to be any
+	find  func(context.Context, *Site) ([]sessionOn, error)
 }
 
 // sessionOn is one of them, on its server.
@@ -29,7 +30,7 @@ type sessionOn struct {
 // under way, or else, in which it is held before or after the server has done
 // it.
 func Sending(s step.Step) Sessions {
-	return Sessions{"the session that sends " + string(s), func(_ context.Context, site *Site) ([]sessionOn, error) {
+	return Sessions{name: "the session that sends " + string(s), steps: []step.Step{s}, find: func(_ context.Context, site *Site) ([]sessionOn, error) {
 		var found []sessionOn
 		for _, c := range site.Proxy.InFlight() {
 			if c.Step == s {
@@ -58,7 +59,7 @@ func Sending(s step.Step) Sessions {
 // Sent is the session in which the subject last sent a statement of the step,
 // whatever it has done since.
 func Sent(s step.Step) Sessions {
-	return Sessions{"the session that last sent " + string(s), func(_ context.Context, site *Site) ([]sessionOn, error) {
+	return Sessions{name: "the session that last sent " + string(s), steps: []step.Step{s}, find: func(_ context.Context, site *Site) ([]sessionOn, error) {
 		marks := site.Recorder.Marks()
 		for i := len(marks) - 1; i >= 0; i-- {
 			if m := marks[i]; m.Step == string(s) && m.Name == history.MarkStepSent {
@@ -97,7 +98,7 @@ func Writing(w workload.Write) Sessions {
 // onSource are the sessions of the source that a condition on the processlist
 // picks.
 func onSource(name string, subject bool, condition string, args ...any) Sessions {
-	return Sessions{name, func(ctx context.Context, site *Site) ([]sessionOn, error) {
+	return Sessions{name: name, find: func(ctx context.Context, site *Site) ([]sessionOn, error) {
 		query := "SELECT ID FROM information_schema.PROCESSLIST WHERE " + condition
 		return sessionsOf(ctx, site.Cluster.Source(), subject, query, args...)
 	}}
@@ -117,7 +118,7 @@ func Workers() Sessions {
 // onReplicas are the threads of replicas that a condition on the performance
 // schema picks.
 func onReplicas(name, condition string) Sessions {
-	return Sessions{name, func(ctx context.Context, site *Site) ([]sessionOn, error) {
+	return Sessions{name: name, find: func(ctx context.Context, site *Site) ([]sessionOn, error) {
 		var all []sessionOn
 		for _, replica := range site.Cluster.Replicas() {
 			if err := needThreads(site); err != nil {
