@@ -116,7 +116,11 @@ func every(ctx context.Context, done func() (bool, error)) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for {
-		if ok, err := done(); ok || err != nil {
+		ok, err := done()
+		if err != nil && ctx.Err() != nil {
+			return ctx.Err() // it was cut off in the middle
+		}
+		if ok || err != nil {
 			return err
 		}
 		select {

@@ -3,6 +3,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/signal"
@@ -134,7 +135,7 @@ func begin(t *testing.T, id, bug string) []string {
 	}
 	repeat, err := strconv.Atoi(os.Getenv("ROWPROOF_REPEAT"))
 	check(err)
-	return slices.Repeat(strings.Split(os.Getenv("ROWPROOF_SUBJECT"), ","), repeat)
+	return slices.Repeat(strings.Split(cmp.Or(os.Getenv("ROWPROOF_SUBJECT"), "osc,control,pt-osc"), ","), repeat)
 }
 
 func run(id, subject string, judgement object, expected bool) {
