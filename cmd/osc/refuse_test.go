@@ -77,6 +77,8 @@ func TestRefuse(t *testing.T) {
 		{name: "two statements", change: map[string]string{"--alter": "ADD COLUMN a INT; DROP TABLE good"}, want: engine.Refused, says: "several statements"},
 		{name: "no ALTER", change: map[string]string{"--alter": ""}, want: engine.Usage, says: "--alter is missing"},
 		{name: "no table", change: map[string]string{"--table": ""}, want: engine.Usage, says: "--table is missing"},
+		{name: "indexes neither now nor later", change: map[string]string{"--defer-secondary-indexes": "maybe"}, want: engine.Usage,
+			says: "--defer-secondary-indexes=maybe: want auto, on or off"},
 		{name: "unknown flag", change: map[string]string{"--exceute": ""}, want: engine.Usage, says: "unknown flag: --exceute"},
 		{name: "STATEMENT format", set: "SET GLOBAL binlog_format = STATEMENT", unset: "SET GLOBAL binlog_format = ROW",
 			want: engine.Refused, says: "binlog_format=STATEMENT: changes logged as statements name no rows"},

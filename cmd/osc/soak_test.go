@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rowproof/engine"
+	"rowproof/engine/mysql"
 	"rowproof/fixtures"
 	"rowproof/harness/history"
 	"rowproof/harness/subject"
@@ -116,7 +117,7 @@ func (s *soaking) run(t *testing.T, do func(*soaking, *testing.T, context.Contex
 // goOn lets so many tenths of the duration go by.
 func (s *soaking) goOn(t *testing.T, ctx context.Context, tenths time.Duration) {
 	t.Helper()
-	if !linger(ctx, s.duration*tenths/10) {
+	if !mysql.Wait(ctx, s.duration*tenths/10) {
 		t.Fatal(ctx.Err())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rowproof/engine/mysql"
 	"rowproof/fixtures"
 	"rowproof/harness/history"
 	"rowproof/harness/topology"
@@ -105,14 +106,14 @@ func (v *visitor) run(ctx context.Context) (committed [3]int64, err error) {
 	}
 	defer conn.Close()
 	for n := 0; ; n = (n + 1) % len(visits) {
-		if !linger(ctx, visitPause) {
+		if !mysql.Wait(ctx, visitPause) {
 			return committed, nil
 		}
 		statements := append([]string{visits[n].begin, "UPDATE " + topology.Database + "." + workload.Quote(v.table.Name) +
 			" SET " + v.counter() + " = " + v.counter() + " + 1 WHERE " + v.key(n)}, visits[n].end...)
 		for i, s := range statements {
 			if i == len(statements)-1 {
-				linger(ctx, visitHold)
+				mysql.Wait(ctx, visitHold)
 			}
 			if _, err := conn.ExecContext(never, s); err != nil {
 				return committed, fmt.Errorf("%s: %w", s, err)
@@ -122,17 +123,5 @@ func (v *visitor) run(ctx context.Context) (committed [3]int64, err error) {
 		if visits[n].commits {
 			committed[n]++
 		}
-	}
-}
-
-// linger lets some time go by, unless ctx ends first.
-func linger(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

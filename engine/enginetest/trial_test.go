@@ -137,6 +137,12 @@ func (w *worker) config(t *testing.T, alter string) engine.Config {
 		Table:  "t", Alter: alter, Execute: true,
 	}
 	cfg.Copy.ChunkSize = 7
+	// Not "auto": that goes by who else follows the server, and the other
+	// workers' migrations do.
+	cfg.Copy.DeferIndexes = engine.DeferOff
+	if random(t).IntN(2) == 0 {
+		cfg.Copy.DeferIndexes = engine.DeferOn
+	}
 	return cfg
 }
 
