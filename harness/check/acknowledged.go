@@ -10,9 +10,9 @@ import (
 // ledger: every acknowledged write happened, no refused one did, and one whose
 // reply was lost may have happened as a whole, at any time after it was sent,
 // or not at all. What a read saw, or a refusal as duplicate, tells which of
-// these it was. Writes that overlap in time may have happened in either order. Increments commute and are judged apart (counters.go); the rest is a
-// search over the possible orders (search.go), one set of connected keys at a
-// time.
+// these it was. Writes that overlap in time may have happened in either order.
+// Increments commute and are judged apart (counters.go); the rest is a search
+// over the possible orders (search.go), one set of connected keys at a time.
 func AcknowledgedWrites(r *history.Record) Result {
 	l := newLedger(r)
 	if len(l.keys) == 0 {
@@ -74,7 +74,7 @@ func (l *ledger) wrongRow(k history.Key, want, got history.Row) Anomaly {
 	a := Anomaly{Kind: LostWrite, Key: k}
 	last, touched := l.last[k]
 	if !touched {
-		a.Text = fmt.Sprintf("Row %s should be %s, as no write to it took effect, and is %s.", k, show(want), show(got))
+		a.Text = fmt.Sprintf("Row %s should be %s, as no write to it took effect, and is %s.", k, Show(want), Show(got))
 		switch {
 		case got == nil:
 			a.Kind = LostRow
@@ -86,6 +86,6 @@ func (l *ledger) wrongRow(k history.Key, want, got history.Row) Anomaly {
 		return a
 	}
 	a.Text = fmt.Sprintf("Row %s should be %s after write %d of %s (%s, %s), and is %s.",
-		k, show(want), last.op.ID, last.op.Client, last.op.Kind, last.op.Outcome, show(got))
+		k, Show(want), last.op.ID, last.op.Client, last.op.Kind, last.op.Outcome, Show(got))
 	return a
 }

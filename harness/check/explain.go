@@ -62,7 +62,7 @@ func (e *evidence) theWrite() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of row %s by %s", capital(string(e.change.Kind)), e.key, op.Client)
 	if len(e.change.Set) > 0 {
-		fmt.Fprintf(&b, ", to %s", show(e.change.Set))
+		fmt.Fprintf(&b, ", to %s", Show(e.change.Set))
 	}
 	if e.change.Kind == history.Move {
 		fmt.Fprintf(&b, ", from key %s to key %s", e.change.Key, e.change.NewKey)

@@ -82,5 +82,5 @@ func impossibleLook(w *write) Anomaly {
 	}
 	return Anomaly{Kind: LostWrite, Key: c.Key, Text: fmt.Sprintf(
 		"Read %d of %s found row %s to be %s, which it was by no order of the writes before it.",
-		w.op.ID, w.op.Client, c.Key, show(c.Set))}
+		w.op.ID, w.op.Client, c.Key, Show(c.Set))}
 }

@@ -17,9 +17,9 @@ func SameOnReplicas(r *history.Record) Result {
 			case row.Count > 1:
 				a.Text = fmt.Sprintf("On %s row %s stands %d times.", d.Server, row.Key, row.Count)
 			case row.Got == nil:
-				a.Text = fmt.Sprintf("On %s row %s is missing; the source has %s.", d.Server, row.Key, show(row.Want))
+				a.Text = fmt.Sprintf("On %s row %s is missing; the source has %s.", d.Server, row.Key, Show(row.Want))
 			case row.Want == nil:
-				a.Text = fmt.Sprintf("On %s there is a row %s, %s, that the source does not have.", d.Server, row.Key, show(row.Got))
+				a.Text = fmt.Sprintf("On %s there is a row %s, %s, that the source does not have.", d.Server, row.Key, Show(row.Got))
 			default:
 				a.Text = fmt.Sprintf("On %s row %s differs from the source's: %s.", d.Server, row.Key, changed(*row))
 			}

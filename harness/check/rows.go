@@ -10,8 +10,9 @@ import (
 	"rowproof/harness/history"
 )
 
-// show renders a row with its columns in name order.
-func show(r history.Row) string {
+// Show renders a row as a sentence shows it: its columns in name order, with
+// long values cut.
+func Show(r history.Row) string {
 	if r == nil {
 		return "no row"
 	}
@@ -21,9 +22,6 @@ func show(r history.Row) string {
 	}
 	return "(" + strings.Join(parts, ", ") + ")"
 }
-
-// Show renders a row as a sentence shows it, with long values cut.
-func Show(r history.Row) string { return show(r) }
 
 // longest is how many characters of a value a sentence shows.
 const longest = 60

@@ -61,10 +61,10 @@ func rowAnomaly(r *history.Record, past states, d history.RowDiff) Anomaly {
 		a.Text = fmt.Sprintf("%s stands %d times in the final table.", name, d.Count)
 	case d.Got == nil:
 		a.Kind = LostRow
-		a.Text = fmt.Sprintf("%s is missing in the final table; it should be %s.", name, show(d.Want))
+		a.Text = fmt.Sprintf("%s is missing in the final table; it should be %s.", name, Show(d.Want))
 	case d.Want == nil:
 		a.Kind = ResurrectedRow
-		a.Text = fmt.Sprintf("%s is in the final table as %s; there should be no such row.", name, show(d.Got))
+		a.Text = fmt.Sprintf("%s is in the final table as %s; there should be no such row.", name, Show(d.Got))
 	case past.held(d.Key, d.Got, d.Want):
 		a.Kind = StaleRow
 		a.Text = fmt.Sprintf("%s holds an earlier state: %s.", name, changed(d))

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-sql-driver/mysql"
-
 	"rowproof/harness/topology"
 	"rowproof/harness/wire"
 	"rowproof/harness/workload"
@@ -21,7 +19,7 @@ const scriptedID = 4_000_000_001
 // waitCount is the source's variable for how many replicas' ACKs it wants.
 const waitCount = "rpl_semi_sync_source_wait_for_replica_count"
 
-// WithholdACKs has a replica of our own join the semi-sync source, which
+// WithholdAcks has a replica of our own join the semi-sync source, which
 // wants its ACK from then on as well as that of every real replica; it gives
 // none, except by AckUpTo and AckAll. Its end gives all that are wanted, and
 // the source goes on without it.
@@ -29,7 +27,7 @@ const waitCount = "rpl_semi_sync_source_wait_for_replica_count"
 // With binlog_order_commits=ON one transaction waits for its ACK, and those
 // behind it wait together for their turn: then they need the ACK of the last
 // of them. With OFF each waits for its own.
-func WithholdACKs() Action {
+func WithholdAcks() Action {
 	return lasting("withhold the ACKs", func(ctx context.Context, s *Site) (func(context.Context) error, error) {
 		if !s.Cluster.Spec().SemiSync {
 			return nil, errors.New("the cluster has no semi-sync replication: set Spec.SemiSync")
@@ -62,7 +60,7 @@ func WithholdACKs() Action {
 	})
 }
 
-// dismiss ends what WithholdACKs began.
+// dismiss ends what WithholdAcks began.
 func (s *Site) dismiss(ctx context.Context, replica *wire.Replica) error {
 	s.mu.Lock()
 	s.replica = nil
@@ -70,13 +68,8 @@ func (s *Site) dismiss(ctx context.Context, replica *wire.Replica) error {
 	others := len(s.Cluster.Replicas())
 	errs := []error{replica.Resume(), s.setWaitCount(ctx, max(others, 1))}
 	// By itself the source would notice at its next event only.
-	const noSuchThread = 1094
-	var refused *mysql.MySQLError
-	_, err := s.Cluster.Source().DB.ExecContext(ctx, "KILL "+strconv.FormatUint(uint64(replica.ServerThread()), 10))
-	if !errors.As(err, &refused) || refused.Number != noSuchThread {
-		errs = append(errs, err)
-	}
-	errs = append(errs, replica.Close())
+	dump := sessionOn{server: s.Cluster.Source(), id: uint64(replica.ServerThread())}
+	errs = append(errs, dump.kill(ctx, "CONNECTION"), replica.Close())
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
@@ -158,7 +151,7 @@ func (s *Site) withheld() (*wire.Replica, []unacked, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.replica == nil {
-		return nil, nil, errors.New("no ACKs are withheld: WithholdACKs comes first")
+		return nil, nil, errors.New("no ACKs are withheld: WithholdAcks comes first")
 	}
 	return s.replica, slices.Clone(s.unacked), nil
 }

@@ -71,7 +71,7 @@ func (r *rig) waits(t *testing.T, want string) {
 // Each transaction waits by itself.
 var freeOrder = []string{"--binlog-order-commits=OFF"}
 
-func TestWithholdACKs(t *testing.T) {
+func TestWithholdAcks(t *testing.T) {
 	const sessions = "Rpl_semi_sync_source_wait_sessions"
 	for _, c := range []struct {
 		name     string
@@ -87,7 +87,7 @@ func TestWithholdACKs(t *testing.T) {
 			spec.SourceOptions = c.options
 			r := newRig(t, spec, false)
 			first, second, third := insert(r, "101"), insert(r, "102"), insert(r, "103")
-			r.do(t, fault.WithholdACKs(), fault.WriteUnacked(first, second, third))
+			r.do(t, fault.WithholdAcks(), fault.WriteUnacked(first, second, third))
 			r.status(t, sessions, c.sessions)
 			if got := r.waiting(); got != "101 102 103" {
 				t.Errorf("waiting: got %q, want all three", got)
@@ -108,8 +108,8 @@ func TestWithholdACKs(t *testing.T) {
 	t.Run("ErrNoSemiSync", func(t *testing.T) {
 		r := newRig(t, plain, false)
 		for name, action := range map[string]fault.Action{
-			"set Spec.SemiSync":        fault.WithholdACKs(),
-			"WithholdACKs comes first": fault.AckAll(),
+			"set Spec.SemiSync":        fault.WithholdAcks(),
+			"WithholdAcks comes first": fault.AckAll(),
 		} {
 			err := (fault.Plan{fault.First(action)}).Arm(t.Context(), r.Site).Stop()
 			if err == nil || !strings.Contains(err.Error(), name) {
@@ -119,7 +119,7 @@ func TestWithholdACKs(t *testing.T) {
 	})
 	t.Run("ErrNeverSent", func(t *testing.T) {
 		r := newRig(t, semiSync, false)
-		r.do(t, fault.WithholdACKs())
+		r.do(t, fault.WithholdAcks())
 		if err := (fault.Plan{fault.First(fault.AckUpTo(insert(r, "9")))}).Arm(t.Context(), r.Site).Stop(); err == nil {
 			t.Error("ACK up to a write that was never sent: got no error")
 		}
@@ -153,8 +153,14 @@ func TestReplicaAlone(t *testing.T) {
 	go create("b")
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
+	limit, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
 	for len(replica.Unacked()) == 0 {
-		<-tick.C
+		select {
+		case <-limit.Done():
+			t.Fatal("the source wants no ACK")
+		case <-tick.C:
+		}
 	}
 	unacked := replica.Unacked()
 	if len(unacked) != 1 || !strings.HasSuffix(unacked[0].GTID, ":2") {

@@ -28,15 +28,15 @@ func FallBackToAsync() Action {
 		if err := source.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.rpl_semi_sync_source_timeout").Scan(&timeout); err != nil {
 			return nil, fmt.Errorf("read the timeout of semi-sync: %w", err)
 		}
-		threads := StopIO()
-		if err := threads.Do(ctx, s); err != nil {
+		if err := StopIO().Do(ctx, s); err != nil {
 			return nil, err
 		}
+		threads, _ := s.take(stopIO) // it ends with this action, not by itself
 		end := func(ctx context.Context) error {
 			if err := setTimeout(ctx, s, timeout); err != nil {
 				return err
 			}
-			if err := StartIO().Do(ctx, s); err != nil {
+			if err := threads.end(ctx); err != nil {
 				return err
 			}
 			return seen(ctx, "the source waits for ACKs again", s.waitsForACKs)

@@ -36,7 +36,7 @@ func Failover() Action {
 		if err != nil {
 			return err
 		}
-		s.Recorder.Mark(history.Mark{Lane: replicas[0].Name, Name: history.MarkServer, Text: name, Data: map[string]string{"what": name, "uuid": want}})
+		s.Recorder.Mark(history.Mark{Lane: replicas[0].Name, Name: history.MarkServer, Text: name, Data: map[string]string{"what": name}})
 		return nil
 	}}
 }

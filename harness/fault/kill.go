@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-sql-driver/mysql"
-
 	"rowproof/harness/wire"
 )
 
@@ -114,8 +112,7 @@ func (one sessionOn) answered(_ context.Context, replies *wire.Gate) (bool, erro
 // kill sends KILL. A session that has ended by itself is no error.
 func (one sessionOn) kill(ctx context.Context, what string) error {
 	_, err := one.server.DB.ExecContext(ctx, fmt.Sprintf("KILL %s %d", what, one.id))
-	var answer *mysql.MySQLError
-	if err == nil || errors.As(err, &answer) && answer.Number == errNoSuchThread {
+	if err == nil || isCode(err, errNoSuchThread) {
 		return nil
 	}
 	return fmt.Errorf("kill session %d of %s: %w", one.id, one.server.Name, err)

@@ -165,17 +165,20 @@ func (r *rig) fired(t *testing.T, want int) {
 }
 
 func TestSubjectStream(t *testing.T) {
-	r := newRig(t, plain, false)
-	account := topology.Migrator()
-	stream, err := wire.JoinReplica(t.Context(), wire.ReplicaConfig{
-		Addr: r.Proxy.Addr(), User: account.User, Password: account.Password,
-		ServerID: 78, UUID: "5b1d8f6e-0000-11ee-8000-000000000078", From: r.logEnd(t),
-	})
-	if err != nil {
-		t.Fatal(err)
+	for _, account := range []topology.Account{topology.Migrator(), topology.Tool()} {
+		t.Run("OK/"+account.User, func(t *testing.T) {
+			r := newRig(t, plain, false)
+			stream, err := wire.JoinReplica(t.Context(), wire.ReplicaConfig{
+				Addr: r.Proxy.Addr(), User: account.User, Password: account.Password,
+				ServerID: 78, UUID: "5b1d8f6e-0000-11ee-8000-000000000078", From: r.logEnd(t),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { closing(t, stream.Close) })
+			r.do(t, fault.Kill(fault.SubjectStreams()))
+			ends(t, stream)
+			r.fired(t, 1)
+		})
 	}
-	t.Cleanup(func() { closing(t, stream.Close) })
-	r.do(t, fault.Kill(fault.SubjectStreams()))
-	ends(t, stream)
-	r.fired(t, 1)
 }

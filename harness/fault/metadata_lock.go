@@ -87,10 +87,7 @@ func (s *Site) seeBlocked(ctx context.Context, statement string) error {
 				return true, nil
 			default:
 			}
-			var waits bool
-			err := s.Cluster.Source().DB.QueryRowContext(ctx,
-				"SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND STATE = 'Waiting for table metadata lock')", h.id).Scan(&waits)
-			return waits, err
+			return s.waitsForTable(ctx, h.id)
 		})
 		if ended {
 			return fmt.Errorf("%s should wait, and was answered (error: %v)", statement, early)
@@ -104,6 +101,17 @@ func (s *Site) seeBlocked(ctx context.Context, statement string) error {
 		}
 		return err
 	})
+}
+
+// waitsForTable asks whether a session of the source waits for the lock of a
+// table.
+func (s *Site) waitsForTable(ctx context.Context, id uint64) (waits bool, err error) {
+	err = s.Cluster.Source().DB.QueryRowContext(ctx,
+		"SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND STATE = 'Waiting for table metadata lock')", id).Scan(&waits)
+	if err != nil {
+		return false, fmt.Errorf("look whether session %d waits: %w", id, err)
+	}
+	return waits, nil
 }
 
 // isCode reports whether an error is the server's with this number.

@@ -13,7 +13,6 @@ import (
 
 // second is a subject that has one session and ends when told.
 type second struct {
-	rig  *rig
 	done chan struct{}
 	got  syscall.Signal
 	stop func()
@@ -41,7 +40,7 @@ func TestSecondRun(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		started = &second{rig: r, done: make(chan struct{})}
+		started = &second{done: make(chan struct{})}
 		started.stop = func() { closing(t, conn.Close); close(started.done) }
 		return started, nil
 	}

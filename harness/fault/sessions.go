@@ -74,7 +74,8 @@ func Sent(s step.Step) Sessions {
 // SubjectStreams are the sessions in which the source sends its binlog to the
 // subject.
 func SubjectStreams() Sessions {
-	return onSource("the subject's binlog stream", true, "USER = ? AND COMMAND LIKE 'Binlog Dump%'", topology.Migrator().User)
+	return onSource("the subject's binlog stream", true, "USER IN (?, ?) AND COMMAND LIKE 'Binlog Dump%'",
+		topology.Migrator().User, topology.Tool().User)
 }
 
 // ReplicaStreams are the sessions in which the source sends its binlog to its

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"fmt"
 
 	"rowproof/harness/workload"
 )
@@ -30,12 +29,7 @@ func WriteOrWait(writes ...workload.Write) Action {
 				return true, pending.Wait(ctx)
 			default:
 			}
-			err = s.Cluster.Source().DB.QueryRowContext(ctx,
-				"SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND STATE = 'Waiting for table metadata lock')", thread).Scan(&waits)
-			if err != nil {
-				return false, fmt.Errorf("look at the write: %w", err)
-			}
-			return waits, nil
+			return s.waitsForTable(ctx, thread)
 		})
 	}}
 }

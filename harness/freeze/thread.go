@@ -34,9 +34,6 @@ func Freeze(ctx context.Context, id int, limit time.Duration) (*Thread, error) {
 	return t, nil
 }
 
-// ID returns the number of the thread on this machine.
-func (t *Thread) ID() int { return t.id }
-
 // Thaw lets the thread go on and returns once it does. A thread that has
 // ended meanwhile, with its process, is no error; it is ErrThawedByWatchdog
 // if the thread did not stand still until now.

@@ -146,8 +146,8 @@ type Mark struct {
 const (
 	MarkStepSent     = "step-sent"     // the subject sent a statement of a step
 	MarkStepReplied  = "step-replied"  // the server answered it: columns and rows (JSON, the first few), row_count, affected, error
-	MarkFaultFired   = "fault-fired"   // a planned fault took effect: fault
-	MarkFaultEnded   = "fault-ended"   // and ended: fault
+	MarkFaultFired   = "fault-fired"   // a planned fault took effect: fault, and label if it goes on
+	MarkFaultEnded   = "fault-ended"   // and ended: label
 	MarkUnapplied    = "unapplied"     // the subject was held and did not apply a change meanwhile
 	MarkHeld         = "held"          // a gate holds the subject: gate
 	MarkReleased     = "released"      // and lets it go: gate

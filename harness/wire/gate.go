@@ -67,7 +67,7 @@ type Rule struct {
 	Kind    Kind // "": queries, prepared executions and dumps
 	// Occurrence picks the n-th match since the gate was set, from 1; 0 is
 	// every match. What another gate cuts or swallows on the same side still
-	// counts.
+	// counts, but not for an Observe before: it sees what is sent.
 	Occurrence int
 	Action     Action
 }

@@ -184,14 +184,6 @@ func (r *Replica) Close() error {
 	return nil
 }
 
-// Err returns why the stream ended, nil while it goes on or if Close ended
-// it.
-func (r *Replica) Err() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.err
-}
-
 func (r *Replica) run() {
 	continued := false
 	for {

@@ -7,7 +7,6 @@ import (
 
 // Stream is a binlog stream that a client has open.
 type Stream struct {
-	Conn         uint64 // the proxy's number of the connection
 	ServerThread uint32 // the server's id of the connection
 	ServerID     uint32 // what the client calls itself, as a replica has a server id
 	UUID         string // likewise; "" if the client gave none
@@ -29,7 +28,7 @@ func (c *conn) streams() (Stream, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.stream
-	s.Conn, s.ServerThread = c.id, c.thread
+	s.ServerThread = c.thread
 	return s, c.mode == modeStream && len(c.pending) == 0
 }
 

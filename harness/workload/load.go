@@ -5,7 +5,9 @@
 // the ledger never says more than a client can know. Load runs many of them:
 // its writers (writer.go) own disjoint keys and share a few counter rows, its
 // readers (reader.go) look for a table that is missing or torn. Open (open.go)
-// is a transaction that somebody else ends. Insert, Update, Add, Delete and Move (write.go) make single writes for faults.
+// is a transaction that somebody else ends. Insert, Update, UpdateAll, Add,
+// Delete and Move (write.go) make single writes for faults, and Statement
+// (statement.go) makes one of SQL.
 package workload
 
 import (

@@ -213,9 +213,9 @@ func named(t fixtures.Table, where *sqlparser.Where) ([]history.Key, error) {
 		}
 		return keys, nil
 	}
-	parts := make([]string, len(t.Key))
-	for i, name := range t.Key {
-		parts[i] = values[name][0]
+	row := history.Row{}
+	for _, name := range t.Key {
+		row[name] = &values[name][0]
 	}
-	return []history.Key{history.Key(strings.Join(parts, ","))}, nil
+	return []history.Key{KeyOf(t, row)}, nil
 }

@@ -56,7 +56,7 @@ func Add(t fixtures.Table, key history.Key, column string, n int64) Write {
 func UpdateAll(t fixtures.Table, set history.Row) Write {
 	w := Write{SQL: "UPDATE " + Quote(t.Name) + " SET " + assignments(set)}
 	for id := int64(1); id <= t.Rows; id++ {
-		w.Changes = append(w.Changes, history.Change{Kind: history.Update, Key: history.Key(strconv.FormatInt(id, 10)), Set: maps.Clone(set)})
+		w.Changes = append(w.Changes, history.Change{Kind: history.Update, Key: history.Key(t.KeyAt(id)), Set: maps.Clone(set)})
 	}
 	return w
 }

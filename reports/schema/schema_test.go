@@ -26,7 +26,7 @@ const storedEnv = "ROWPROOF_STORED"
 
 // lines are the files with one document a line.
 var lines = map[string]string{
-	history.OperationsFile: "operation", history.MarksFile: "mark", "statements.jsonl": "statement",
+	history.OperationsFile: "operation", history.MarksFile: "mark", history.StatementsFile: "statement",
 }
 
 // documents are the files with one document.
@@ -108,7 +108,7 @@ func TestSchemas(t *testing.T) {
 		count := validate(t, suite)
 		for _, files := range []map[string]string{lines, documents} {
 			for file := range files {
-				if count[file] == 0 && file != "statements.jsonl" {
+				if count[file] == 0 && file != history.StatementsFile {
 					t.Errorf("no %s was checked", file)
 				}
 			}
@@ -156,7 +156,7 @@ func TestStoredSchemas(t *testing.T) {
 	}
 	count := validate(t, real)
 	t.Logf("checked: %v", count)
-	if count[history.RunFile] == 0 || count[reports.ResultsFile] == 0 || count["statements.jsonl"] == 0 {
+	if count[history.RunFile] == 0 || count[reports.ResultsFile] == 0 || count[history.StatementsFile] == 0 {
 		t.Errorf("checked: got %v, want runs, results and statements", count)
 	}
 }

@@ -196,7 +196,7 @@ func TestLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		log := `{"time":"2026-08-01T12:00:00Z","conn":1,"kind":"query","sql":"SELECT 1"}` + "\n" + `{"time":"2026-08` // it died while it wrote
-		if err := os.WriteFile(filepath.Join(dir, "statements.jsonl"), []byte(log), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, history.StatementsFile), []byte(log), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		_, sent, err := timeline.Load(dir)
