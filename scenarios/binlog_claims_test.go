@@ -22,7 +22,11 @@ func TestCreateSelectStandsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cluster.Close()
+	defer func() {
+		if err := cluster.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	db := cluster.Source().DB
 	run := func(statement string) {
 		t.Helper()

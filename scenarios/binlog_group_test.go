@@ -27,9 +27,9 @@ func TestBinSavepoint(t *testing.T) {
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite, fault.Write(
-				renamed(table, "1"),
+				renamed("1", "renamed"),
 				workload.Write{SQL: "SAVEPOINT here"},
-				renamed(table, "2"))),
+				renamed("2", "renamed"))),
 			fault.CutStream(fault.RowEvent(2)),
 		},
 

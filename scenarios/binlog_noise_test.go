@@ -14,7 +14,7 @@ import (
 )
 
 func TestBinBigTransaction(t *testing.T) {
-	table := fixtures.Sbtest(3_000)
+	table := fixtures.Sbtest(6_000)
 	suite.Run(t, harness.Scenario{
 		ID: "bin-big-transaction",
 		Bug: "Some of what one huge transaction changed is gone. It changed more rows than the tool keeps waiting, " +
@@ -23,9 +23,7 @@ func TestBinBigTransaction(t *testing.T) {
 		Table:   table,
 		Alter:   "MODIFY k BIGINT NOT NULL DEFAULT 0",
 
-		Faults: fault.Plan{
-			fault.After(step.CopyWrite, fault.Write(workload.UpdateAll(table, history.Row{"k": history.Text("-7")}))),
-		},
+		Faults: copiedThen(workload.UpdateAll(table, history.Row{"k": history.Text("-7")})),
 
 		Expect:  harness.Completed,
 		Guards:  check.StaleRow,
@@ -48,7 +46,7 @@ func TestBinNeighbourNoise(t *testing.T) {
 				fault.Exec("CREATE TABLE neighbour (id INT PRIMARY KEY, doc LONGTEXT, facts JSON, place GEOMETRY, v VECTOR(3)) COMMENT 'unlike pair'"),
 				fault.Write(
 					workload.Write{SQL: `INSERT INTO neighbour VALUES (1, REPEAT('pair', 1000000), '{"a": [1, 2.5, "b"]}', ST_GeomFromText('POINT(1 2)'), STRING_TO_VECTOR('[1,2,3]'))`},
-					renamed(table, "2")),
+					renamed("2", "renamed")),
 				fault.Exec("ALTER TABLE neighbour ADD COLUMN pair INT NULL COMMENT 'ALTER TABLE pair DROP COLUMN val'"),
 				fault.Exec("CREATE VIEW pairs AS SELECT id FROM pair"),
 				fault.Exec("DROP VIEW pairs"),

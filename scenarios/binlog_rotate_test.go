@@ -24,7 +24,7 @@ func TestBinRotate(t *testing.T) {
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite,
-				fault.OpenTransaction("long", renamed(table, "1"), renamed(table, "3")),
+				fault.OpenTransaction("long", renamed("1", "renamed"), renamed("3", "renamed")),
 				fault.FlushBinlogs(),
 				fault.Commit("long")),
 		},
@@ -52,7 +52,7 @@ func TestBinRotateAttach(t *testing.T) {
 				fault.Exec("INSERT INTO filler VALUES (REPEAT('x', 20000))"),
 				fault.Exec("DROP TABLE filler")),
 			fault.After(step.Attach, fault.FlushBinlogs()),
-			fault.After(step.CopyWrite, fault.Write(renamed(table, "2"))),
+			fault.After(step.CopyWrite, fault.Write(renamed("2", "renamed"))),
 		},
 
 		Expect:  harness.Completed,
@@ -74,7 +74,7 @@ func TestBinRotateDigits(t *testing.T) {
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite,
 				fault.FlushBinlogs(),
-				fault.Write(renamed(table, "2"))),
+				fault.Write(renamed("2", "renamed"))),
 		},
 
 		Expect:  harness.Completed,

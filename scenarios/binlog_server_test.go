@@ -21,7 +21,7 @@ func TestBinPurged(t *testing.T) {
 		Alter:   widen,
 
 		Faults: fault.Plan{
-			fault.After(step.CopyWrite, fault.Write(renamed(table, "2")), fault.Until("purged")),
+			fault.After(step.CopyWrite, fault.Write(renamed("2", "renamed")), fault.Until("purged")),
 			fault.CutStream(fault.RowEvent(1)),
 			fault.BeforeNth(2, step.Dump, fault.PurgeBinlogs(), fault.Signal("purged")),
 		},

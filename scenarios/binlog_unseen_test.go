@@ -21,7 +21,7 @@ func TestBinStatementSession(t *testing.T) {
 		Alter:   widen,
 
 		Faults: fault.Plan{
-			fault.After(step.CopyWrite, fault.WriteWith(fault.Settings{"binlog_format": "STATEMENT"}, renamed(table, "2"))),
+			fault.After(step.CopyWrite, fault.WriteWith(fault.Settings{"binlog_format": "STATEMENT"}, renamed("2", "renamed"))),
 		},
 
 		Expect:  harness.Aborted,
@@ -41,7 +41,7 @@ func TestBinLogOffSession(t *testing.T) {
 		Alter:   widen,
 
 		Faults: fault.Plan{
-			fault.After(step.CopyWrite, fault.WriteWith(fault.Settings{"sql_log_bin": "OFF"}, renamed(table, "2"))),
+			fault.After(step.CopyWrite, fault.WriteWith(fault.Settings{"sql_log_bin": "OFF"}, renamed("2", "renamed"))),
 		},
 
 		Expect:       harness.Aborted,

@@ -7,7 +7,6 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/fault"
-	"rowproof/harness/history"
 	"rowproof/harness/step"
 	"rowproof/harness/workload"
 )
@@ -27,7 +26,7 @@ func TestTriggerOrder(t *testing.T) {
 			// create one of them.
 			fault.After(step.Attach,
 				fault.Write(workload.Insert(table, row(1000, "first", 1))),
-				fault.Write(workload.Update(table, "1000", history.Row{"name": history.Text("second")}))),
+				fault.Write(renamed("1000", "second"))),
 		},
 
 		Expect:  harness.Completed,

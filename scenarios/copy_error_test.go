@@ -13,7 +13,7 @@ import (
 func TestCopyErrorIsEnd(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID: "copy-error-is-end",
-		Bug: "The second half of a table is gone. The session in which the tool looked for the next rows to " +
+		Bug: "All rows behind the first few are gone. The session in which the tool looked for the next rows to " +
 			"copy was killed; it found none, and took that for the end.",
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
@@ -33,7 +33,7 @@ func TestCopyErrorIsEnd(t *testing.T) {
 func TestCopyErrorIsEndReply(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID: "copy-error-is-end-reply",
-		Bug: "The second half of a table is gone. The connection broke while the server told the tool where " +
+		Bug: "All rows behind the first few are gone. The connection broke while the server told the tool where " +
 			"the next rows to copy end; the tool had no row, and took that for the end.",
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,

@@ -57,6 +57,11 @@ func TestCopyResurrect(t *testing.T) {
 	})
 }
 
+// renamed gives a row of the table pair another name.
+func renamed(key history.Key, to string) workload.Write {
+	return workload.Update(fixtures.Pair(), key, history.Row{"name": history.Text(to)})
+}
+
 // row is a row of the table pair.
 func row(id int, name string, val int) history.Row {
 	return history.Row{

@@ -20,7 +20,7 @@ func TestCopyUniqueHandover(t *testing.T) {
 			"one transaction. The other row was in the new table already, with the old value, for the binlog " +
 			"was read late; so the copy met a duplicate, took it for its own row and left it out.",
 		Table:   table,
-		Alter:   widenVal,
+		Alter:   widen,
 		Chunk:   10,
 		Threads: 1,
 
@@ -46,7 +46,7 @@ func TestCopyUniqueHandoverNew(t *testing.T) {
 			"then went over to another row. The copy brought that one with the value first, for the binlog was " +
 			"read late; then the insert met a duplicate and was left out, and so was the update behind it.",
 		Table:   table,
-		Alter:   widenVal,
+		Alter:   widen,
 		Chunk:   10,
 		Threads: 1,
 
@@ -75,7 +75,7 @@ func TestCopyUniqueSwap(t *testing.T) {
 			"The tool brought them over one by one; the first met the value that the other still had there, and " +
 			"was left out.",
 		Table: table,
-		Alter: widenVal,
+		Alter: widen,
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite, fault.WriteAndApply(

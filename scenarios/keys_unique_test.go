@@ -24,7 +24,7 @@ func TestKeyAddedUnique(t *testing.T) {
 			"stopping, as the server's own ALTER does, the tool left one of them out and said that all went well.",
 		Cluster: semiSync,
 		Table:   table,
-		Alter:   "ADD UNIQUE KEY email (email)",
+		Alter:   "ADD UNIQUE KEY email (email), " + widen,
 
 		Faults: fault.Plan{fault.First(fault.Write(workload.Insert(table, member("4", "anna@example.org"))))},
 
@@ -42,7 +42,7 @@ func TestKeyAddedUniqueStream(t *testing.T) {
 			"tool copied, and the tool left it out.",
 		Cluster: semiSync,
 		Table:   table,
-		Alter:   "ADD UNIQUE KEY email (email)",
+		Alter:   "ADD UNIQUE KEY email (email), " + widen,
 
 		Faults: copiedThen(workload.Insert(table, member("4", "bert@example.org"))),
 
@@ -61,7 +61,7 @@ func TestKeyAddedUniqueCollation(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter: "MODIFY email VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci NOT NULL, " +
-			"ADD UNIQUE KEY email (email)",
+			"ADD UNIQUE KEY email (email), " + widen,
 
 		Faults: copiedThen(workload.Insert(table, member("4", "ANNA@example.org"))),
 

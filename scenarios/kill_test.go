@@ -41,8 +41,8 @@ func TestCutKillToolDrained(t *testing.T) {
 	table := fixtures.Pair()
 	suite.Run(t, harness.Scenario{
 		ID: "cut-kill-tool-drained",
-		Bug: "The same with a tool that died when nothing was left to do but to rename: its table was " +
-			"complete then, and is out of date when the next run takes it up.",
+		Bug: "A row that was deleted between two runs is back. The first run died when nothing was left to " +
+			"do but to rename: its table was complete then, and is out of date when the next run takes it up.",
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,

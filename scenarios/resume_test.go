@@ -49,7 +49,7 @@ func TestResAttachLate(t *testing.T) {
 			fault.Before(step.Lock, fault.KillSubject()),
 		},
 		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
-			fault.First(fault.Write(rename("meanwhile")), fault.Write(workload.Delete(table, "2"))),
+			fault.First(fault.Write(renamed("1", "meanwhile")), fault.Write(workload.Delete(table, "2"))),
 		}}},
 
 		Expect:  harness.Completed,

@@ -7,7 +7,6 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/fault"
-	"rowproof/harness/history"
 	"rowproof/harness/step"
 	"rowproof/harness/topology"
 	"rowproof/harness/workload"
@@ -84,7 +83,7 @@ func TestSeamAfterSyncUpdate(t *testing.T) {
 		Alter:   widen,
 
 		Faults: unackedAtAttach(
-			workload.Update(table, "1", history.Row{"name": history.Text("changed")}),
+			renamed("1", "changed"),
 			workload.Delete(table, "2"),
 			workload.Move(table, "3", "1003")),
 

@@ -7,7 +7,6 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/fault"
-	"rowproof/harness/history"
 	"rowproof/harness/step"
 	"rowproof/harness/workload"
 )
@@ -36,7 +35,7 @@ func TestSeamDeliverBeforeVisible(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: deliveredUnacked(workload.Update(table, "2", history.Row{"name": history.Text("changed")})),
+		Faults: deliveredUnacked(renamed("2", "changed")),
 
 		Expect:  harness.Completed,
 		Guards:  check.StaleRow,

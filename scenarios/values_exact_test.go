@@ -7,7 +7,6 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/topology"
-	"rowproof/harness/workload"
 )
 
 func TestValJSON(t *testing.T) {
@@ -20,7 +19,7 @@ func TestValJSON(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+		Faults: touched(table, "1", "2"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -37,7 +36,7 @@ func TestValNumbers(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+		Faults: touched(table, "1", "2"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -54,7 +53,7 @@ func TestValNumbersFloat(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+		Faults: touched(table, "1", "2"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -72,7 +71,7 @@ func TestValNumbersUnsigned(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+		Faults: touched(table, "1", "2"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -92,7 +91,7 @@ func TestValTime(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+		Faults: touched(table, "1", "2"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -109,7 +108,7 @@ func TestValTimeYear(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11"))),
+		Faults: touched(table, "1"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -127,7 +126,7 @@ func TestValTimeZero(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11")), workload.Update(table, "2", val("21"))),
+		Faults: touched(table, "1", "2"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -145,7 +144,7 @@ func TestValExotic(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11"))),
+		Faults: touched(table, "1"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -162,7 +161,7 @@ func TestValExoticVector(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: copiedThen(workload.Update(table, "1", val("11"))),
+		Faults: touched(table, "1"),
 
 		Expect:  harness.Completed,
 		Guards:  check.AlteredValue,
@@ -184,7 +183,7 @@ func TestValExoticInvisibleKey(t *testing.T) {
 		Table: table,
 		Alter: widen,
 
-		Faults: copiedThen(workload.Update(table, "2", val("11"))),
+		Faults: touched(table, "2"),
 
 		Expect:  harness.Completed,
 		Guards:  check.StaleRow,

@@ -7,7 +7,6 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/fault"
-	"rowproof/harness/history"
 	"rowproof/harness/step"
 	"rowproof/harness/workload"
 )
@@ -49,7 +48,7 @@ func TestSeamXARollback(t *testing.T) {
 		Faults: fault.Plan{
 			fault.After(step.RangeRead, fault.XAPrepare("never",
 				workload.Insert(table, row(1000, "phantom", 1)),
-				workload.Update(table, "1", history.Row{"name": history.Text("never")}),
+				renamed("1", "never"),
 				workload.Delete(table, "2"))),
 			fault.OnceReadOrWaiting(step.Apply, step.CopyWrite, step.Lock).Then(fault.Until("never"), fault.XARollback("never")),
 		},
