@@ -10,12 +10,12 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 prove: ## the main job: the two bugs, our engine against its broken copies
-	$(GO) run ./cmd/rowproof run seam-after-sync copy-split-read-write
+	$(GO) run ./cmd/rowproof run --subject osc,control seam-after-sync copy-split-read-write
 
 test: lint ## everything: unit tests, servers, scenarios and their controls, and all their reports
 	@rm -f reports/out/latest
 	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v /scenarios$$)
-	ROWPROOF_PARALLEL=3 $(GO) test -timeout 30m ./scenarios
+	ROWPROOF_PARALLEL=3 $(GO) test -count=1 -timeout 30m ./scenarios
 	$(GO) run ./cmd/rowproof report reports/out/latest
 	ROWPROOF_STORED=$(CURDIR)/reports/out/latest $(GO) test -count=1 -run Stored ./reports ./reports/html ./reports/schema
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"rowproof/harness/history"
 	"rowproof/harness/step"
@@ -21,6 +22,30 @@ func missingSteps(needed []step.Step, book wire.Phrasebook) []string {
 		}
 	}
 	return missing
+}
+
+// versions remembers which version a tool is: asking it can take a container.
+type versions struct {
+	mu    sync.Mutex
+	known map[string]string // by the subject as it was asked for
+}
+
+// of returns a tool's version, and asks it the first time alone.
+func (v *versions) of(ctx context.Context, name string, tool subject.Foreign) (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if version, ok := v.known[name]; ok {
+		return version, nil
+	}
+	version, err := tool.Version(ctx)
+	if err != nil {
+		return "", err
+	}
+	if v.known == nil {
+		v.known = make(map[string]string)
+	}
+	v.known[name] = version
+	return version, nil
 }
 
 // repeatFlags is the part of a command line that gives a subject its flags.

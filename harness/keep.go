@@ -65,7 +65,7 @@ func (s *Suite) showKept(ctx context.Context, failed bool) (err error) {
 		return fmt.Errorf("make login files: %w", err)
 	}
 	defer os.RemoveAll(kept.Logins)
-	for _, account := range []topology.Account{topology.Root(), topology.App(), topology.Migrator()} {
+	for _, account := range []topology.Account{topology.Root(), topology.App(), account(r.under)} {
 		kept.Users = append(kept.Users, account.User)
 		if err := writeLogin(kept.Logins, account); err != nil {
 			return err

@@ -95,7 +95,7 @@ func (r *run) open() (err error) {
 		Expect: v.expect, Guards: string(s.Guards), Planned: s.plan().Names(), Unproven: s.Control == "",
 		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows, Renames: s.Renames},
 	}
-	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.argument(), v.subject, r.record.Seed)
+	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.argument(), shellQuote(v.subject), r.record.Seed)
 	if _, foreign := r.under.(subject.Foreign); foreign {
 		r.record.Foreign, r.record.Flags = true, r.suite.flags
 		r.record.Repeat += repeatFlags(r.suite.flags)
@@ -245,7 +245,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 		return err
 	}
 	if tool, ok := r.under.(subject.Foreign); ok {
-		if r.record.Version, err = tool.Version(ctx); err != nil {
+		if r.record.Version, err = r.suite.versions.of(ctx, r.variant.subject, tool); err != nil {
 			return err
 		}
 	}

@@ -2,9 +2,7 @@ package harness
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
 	"rowproof/fixtures"
 	"rowproof/harness/check"
@@ -73,12 +71,7 @@ func (s Scenario) argument() string {
 	if s.File == "" {
 		return s.ID
 	}
-	if strings.ContainsFunc(s.File, func(c rune) bool {
-		return !strings.ContainsRune("-_./", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c)
-	}) {
-		return "'" + strings.ReplaceAll(s.File, "'", `'\''`) + "'"
-	}
-	return s.File
+	return shellQuote(s.File)
 }
 
 func (s Scenario) validate() error {

@@ -41,7 +41,8 @@ type Suite struct {
 	asked    bool     // somebody asked for them
 	flags    []string // for subjects that are not ours
 	known    check.Findings
-	seed     uint64 // 0: a new one for each run
+	versions versions // of subjects that are not ours
+	seed     uint64   // 0: a new one for each run
 	repeat   int
 	parallel int
 	build    *subject.Build

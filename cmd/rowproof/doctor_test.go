@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,11 +13,14 @@ import (
 
 func TestDoctor(t *testing.T) {
 	t.Run("OK", func(t *testing.T) {
+		if _, err := topology.EnsureImage(t.Context(), t.Output()); err != nil {
+			t.Fatal(err) // without it no server is started
+		}
 		got := rowproofHere(t, "doctor")
 		if got.status != exitExpected {
 			t.Fatalf("got %+v, want status 0", got)
 		}
-		for _, name := range []string{"go", "engine", "image", "memory", "disk", "ports", "leftovers"} {
+		for _, name := range []string{"go", "engine", "image", "server", "freeze", "memory", "disk", "ports", "leftovers"} {
 			if !strings.Contains(got.out, " "+name+" ") {
 				t.Errorf("output %q lacks %s", got.out, name)
 			}
@@ -64,6 +68,30 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("got %+v, want status %d", got, exitUsage)
 		}
 	})
+}
+
+func TestFreezable(t *testing.T) {
+	c, err := topology.Start(t.Context(), topology.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	state, err := topology.ExamineEngine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = freezable(t.Context(), c.Source())
+	if state.Local && os.Geteuid() == 0 && err != nil {
+		t.Errorf("got %v, and this is root on the engine's machine", err)
+	}
+	t.Logf("freezable = %v", err)
+	if err := c.Source().Ping(t.Context()); err != nil { // it goes on
+		t.Error(err)
+	}
 }
 
 func TestExamineLeftover(t *testing.T) {

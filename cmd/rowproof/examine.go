@@ -13,6 +13,7 @@ import (
 	"github.com/shirou/gopsutil/v4/disk"
 	"github.com/shirou/gopsutil/v4/mem"
 
+	"rowproof/harness/freeze"
 	"rowproof/harness/subject"
 	"rowproof/harness/topology"
 )
@@ -112,18 +113,32 @@ func examineServer(ctx context.Context, tell func(answer)) {
 		return
 	}
 	took := time.Since(began)
-	freeze := cluster.Source().Traceable(ctx)
+	frozen := freezable(ctx, cluster.Source())
 	if err := cluster.Close(); err != nil {
 		tell(answer{"server", answerMissing, oneLine(err), "end the container with docker rm -f"})
 		return
 	}
 	tell(answer{"server", answerOK, fmt.Sprintf("MySQL %s answers after %.1f s", cluster.Source().Version, took.Seconds()), ""})
-	if freeze != nil {
-		tell(answer{"freeze", answerNote, "no thread of a server can be frozen, " + oneLine(freeze),
+	if frozen != nil {
+		tell(answer{"freeze", answerNote, "no thread of a server can be frozen, " + oneLine(frozen),
 			"scenarios that need it are not carried through here"})
 		return
 	}
 	tell(answer{"freeze", answerOK, "a server's threads can be frozen", ""})
+}
+
+// freezable tries whether a thread of the server can be frozen, as faults do
+// it. The error says in one line what stands in the way.
+func freezable(ctx context.Context, s *topology.Server) error {
+	pid, err := s.PID(ctx)
+	if err != nil {
+		return err
+	}
+	thread, err := freeze.Freeze(ctx, pid, time.Minute)
+	if err != nil {
+		return err
+	}
+	return thread.Thaw()
 }
 
 func examineMemory(ctx context.Context, s topology.EngineState) answer {

@@ -16,20 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rowproof/harness"
 	"rowproof/harness/history"
 	"rowproof/harness/subject"
 	"rowproof/reports"
-)
-
-// What the scenarios read from their environment, beside the variables that
-// package history names.
-const (
-	subjectEnv  = "ROWPROOF_SUBJECT"
-	flagsEnv    = "ROWPROOF_SUBJECT_FLAGS"
-	seedEnv     = "ROWPROOF_SEED"
-	repeatEnv   = "ROWPROOF_REPEAT"
-	parallelEnv = "ROWPROOF_PARALLEL"
-	keepEnv     = "ROWPROOF_KEEP"
 )
 
 // logFile holds the output of the test binary, in the suite's directory.
@@ -282,12 +272,12 @@ func (s scenarios) runAll(ctx context.Context, p plan, o runOptions, suite strin
 	}
 	env := []string{
 		history.OutEnv + "=" + suite,
-		subjectEnv + "=" + subjects,
-		flagsEnv + "=" + asJSON(o.flags),
-		seedEnv + "=" + o.seed,
-		repeatEnv + "=" + strconv.Itoa(o.repeat),
-		parallelEnv + "=" + strconv.Itoa(o.parallel),
-		keepEnv + "=" + map[bool]string{true: "1", false: ""}[o.keep],
+		harness.SubjectEnv + "=" + subjects,
+		harness.FlagsEnv + "=" + asJSON(o.flags),
+		harness.SeedEnv + "=" + o.seed,
+		harness.RepeatEnv + "=" + strconv.Itoa(o.repeat),
+		harness.ParallelEnv + "=" + strconv.Itoa(o.parallel),
+		harness.KeepEnv + "=" + map[bool]string{true: "1", false: ""}[o.keep],
 		filesVariable(p.files),
 	}
 	var end ending

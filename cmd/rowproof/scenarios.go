@@ -15,12 +15,11 @@ import (
 	"syscall"
 	"time"
 
+	"rowproof/harness"
 	"rowproof/harness/history"
 )
 
 const (
-	// listEnv makes the scenarios tell about themselves and do nothing.
-	listEnv = "ROWPROOF_LIST"
 	// grace is how long the scenarios may take to end after an interrupt.
 	grace = 20 * time.Second
 	// lastEvents is how long events may still arrive after the scenarios
@@ -112,7 +111,7 @@ func readEvents(r io.Reader, see func(history.Event)) error {
 func (s scenarios) list(ctx context.Context, files []bugReport) ([]history.Event, error) {
 	var found []history.Event
 	var log strings.Builder
-	err := s.start(ctx, []string{"-test.run=."}, []string{listEnv + "=1", filesVariable(files)}, &log, func(e history.Event) {
+	err := s.start(ctx, []string{"-test.run=."}, []string{harness.ListEnv + "=1", filesVariable(files)}, &log, func(e history.Event) {
 		if e.Kind == history.EventScenario {
 			found = append(found, e)
 		}

@@ -133,7 +133,7 @@ func actions() []constructor {
 			doc: "waits until a statement of the tool, of one of these steps, waits on the server for a lock or an ACK"},
 		{fn: fault.WaitApplied, params: []string{"sql"},
 			doc: "waits until the tool's new table holds what the writes of `sql` leave, which another block has made"},
-		{fn: fault.WithholdACKs, needs: semiSync,
+		{fn: fault.WithholdAcks, needs: semiSync,
 			doc: "has a replica of our own join the source, which then wants its ACK too; it gives none, except by `ack_up_to` and `ack_all`. Goes on"},
 		{fn: fault.AckUpTo, params: []string{"sql"}, needs: semiSync,
 			doc: "gives the ACKs up to a write that `write_unacked` has sent, named by the same statement"},

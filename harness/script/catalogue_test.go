@@ -40,6 +40,9 @@ func TestCatalogueIsWhole(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("constructors of package fault (-) and of the catalogue (+):\n%s", diff)
 	}
+	for _, misfit := range script.Misfits() {
+		t.Error(misfit)
+	}
 }
 
 // Generated Go names steps and anomalies by their constants.

@@ -27,6 +27,44 @@ func GoNames() []string {
 	return names
 }
 
+// Misfits returns the entries of the catalogue whose parameters a file can't
+// give: too few or too many names, or a type that no attribute is read as.
+func Misfits() []string {
+	var found []string
+	for _, c := range append(moments(), actions()...) {
+		t := reflect.TypeOf(c.fn)
+		first, end := 0, t.NumIn()
+		if c.label() != nil {
+			first = 1
+		}
+		if t.IsVariadic() && t.In(end-1).Elem() == actionType {
+			end--
+		}
+		if got, want := len(c.params), end-first; got != want {
+			found = append(found, fmt.Sprintf("%s: %d names for %d parameters", c.goName(), got, want))
+		}
+		for i := first; i < end; i++ {
+			in := t.In(i)
+			if t.IsVariadic() && i == t.NumIn()-1 {
+				in = in.Elem()
+			}
+			if !readable(in) {
+				found = append(found, fmt.Sprintf("%s: no attribute is read as %v", c.goName(), in))
+			}
+		}
+	}
+	return found
+}
+
+// readable reports whether argument reads an attribute as this type.
+func readable(t reflect.Type) bool {
+	switch t {
+	case writeType, stepType, durationType, roleType, sideType, sessionsType, keyType, pathType, settingsType:
+		return true
+	}
+	return t.Kind() == reflect.String || t.Kind() == reflect.Bool || t.Kind() == reflect.Int || t.Kind() == reflect.Int64
+}
+
 // Words returns the constants of package fault that a file can name, by type.
 func Words() map[string]map[string]string {
 	all := map[string]map[string]string{}
@@ -85,6 +123,8 @@ func Reference() string {
 			doc += ". Needs a replica"
 		case semiSync:
 			doc += ". Needs `semi_sync`"
+		case performanceSchema:
+			doc += ". Needs `performance_schema`"
 		}
 		fmt.Fprintf(&b, "| `%s {…}` | %s | %s |\n", a.name(), strings.Join(attributes, "; "), doc)
 	}

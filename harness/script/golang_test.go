@@ -10,7 +10,7 @@ import (
 	"rowproof/harness/script"
 )
 
-// every.rp uses all that a file can hold, and the examples what most do.
+// every.rp uses every kind of thing that a file can hold, and the examples what most do.
 func TestGo(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(examples, "*"+script.Extension))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +36,15 @@ func TestForeign(t *testing.T) {
 			if got := after(t, command(t, foreign(t, name), sized).Argv, flag[0]); got != flag[1] {
 				t.Errorf("%s %s: got %s, want %s", name, flag[0], got, flag[1])
 			}
+		}
+		var chunks []string
+		for _, arg := range command(t, foreign(t, "pt-osc"), sized).Argv {
+			if strings.HasPrefix(arg, "--chunk-size=") || arg == "--chunk-size" || strings.HasPrefix(arg, "--chunk-time") {
+				chunks = append(chunks, arg)
+			}
+		}
+		if want := []string{"--chunk-size=70", "--chunk-time=0"}; !slices.Equal(chunks, want) {
+			t.Errorf("pt-osc: got %q, want %q", chunks, want)
 		}
 	})
 

@@ -122,9 +122,6 @@ func (p ptOsc) Command(ctx context.Context, t Target) (Command, error) {
 		"--set-vars=" + vars,
 	}
 	if t.Chunk > 0 {
-		arguments = append(arguments, "--chunk-size", strconv.Itoa(t.Chunk))
-	}
-	if t.Chunk > 0 {
 		arguments = append(arguments, "--chunk-size="+strconv.Itoa(t.Chunk), "--chunk-time=0")
 	}
 	dsn := []string{"h=" + host, "P=" + port, "u=" + t.User, "D=" + t.Schema, "t=" + t.Table}
