@@ -30,7 +30,7 @@ type Column struct {
 
 // Value is a value as a reader sees it.
 type Value struct {
-	Word  string // instead of a text: "NULL", "no such row", "empty"
+	Word  string // instead of a text: "NULL", "no such row", "not recorded", "empty"
 	Text  string
 	Whole string // the whole text, if Text is a part of it
 	Note  string // which part
@@ -49,17 +49,20 @@ const (
 	hexAround = 16      // bytes shown on both sides of the first that differs
 )
 
-// state is a row at one time; known is false if nobody saw it then.
+// state is a row at one time.
 type state struct {
-	name string
-	row  history.Row
-	hex  map[string]string
+	name    string
+	row     history.Row
+	hex     map[string]string
+	unknown bool // it was not recorded whether there was one
 }
 
 // New shows what is recorded of a row: before the run, as it was last
 // written, as it should be and as it is.
 func New(r *history.Record, key history.Key) Table {
-	states := []state{{name: "before the run", row: initial(r, key)}}
+	touched := touches(r, key)
+	whole := int64(len(r.Table.Initial)) >= r.Table.Rows // of a large table only the rows that an operation touches are recorded
+	states := []state{{name: "before the run", row: initial(r, key), unknown: !touched && !whole}}
 	if op, c := lastWrite(r, key); op != nil && c.Kind != history.Delete {
 		states = append(states, state{name: fmt.Sprintf("last write (operation %d)", op.ID), row: c.Set})
 	}
@@ -68,9 +71,9 @@ func New(r *history.Record, key history.Key) Table {
 	if i >= 0 {
 		d := r.Observed.Comparison.Diffs[i]
 		t.Count = d.Count
-		states = append(states, state{"should be", d.Want, d.WantHex}, state{"is", d.Got, d.GotHex})
+		states = append(states, compared(d)...)
 	} else if r.Observed.Final != nil {
-		states = append(states, state{name: "is", row: r.Observed.Final[key]})
+		states = append(states, state{name: "is", row: r.Observed.Final[key], unknown: !touched})
 	}
 	t.fill(r, states)
 	return t
@@ -88,10 +91,23 @@ func Others(r *history.Record, but history.Key, most int) (tables []Table, hidde
 			continue
 		}
 		t := Table{Key: d.Key, Count: d.Count}
-		t.fill(r, []state{{"should be", d.Want, d.WantHex}, {"is", d.Got, d.GotHex}})
+		t.fill(r, compared(d))
 		tables = append(tables, t)
 	}
 	return tables, hidden
+}
+
+// compared is both sides of a difference: they were read from the tables.
+func compared(d history.RowDiff) []state {
+	return []state{{name: "should be", row: d.Want, hex: d.WantHex}, {name: "is", row: d.Got, hex: d.GotHex}}
+}
+
+// touches reports whether an operation wrote or read the row.
+func touches(r *history.Record, key history.Key) bool {
+	return slices.ContainsFunc(r.Ops, func(op history.Op) bool {
+		_, saw := op.Saw[key]
+		return saw || slices.ContainsFunc(op.Changes, func(c history.Change) bool { return c.Key == key || c.NewKey == key })
+	})
 }
 
 func initial(r *history.Record, key history.Key) history.Row {
@@ -143,11 +159,11 @@ func (t *Table) fill(r *history.Record, states []state) {
 			states[i].row = renamed
 		}
 	}
-	compared := len(states) >= 2 && states[len(states)-2].name == "should be"
+	differing := len(states) >= 2 && states[len(states)-2].name == "should be"
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		line := Column{Name: name}
 		rest := states
-		if n := len(states) - 2; compared && differ(states[n], states[n+1], name) {
+		if n := len(states) - 2; differing && differ(states[n], states[n+1], name) {
 			line.Differ = true
 			rest = states[:n]
 		}
@@ -177,7 +193,10 @@ func rank(c Column, key []string) int {
 }
 
 func newValue(s state, column string) Value {
-	if s.row == nil {
+	switch {
+	case s.row == nil && s.unknown:
+		return Value{Word: "not recorded"}
+	case s.row == nil:
 		return Value{Word: "no such row"}
 	}
 	v, ok := s.row[column]

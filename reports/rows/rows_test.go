@@ -46,6 +46,38 @@ func TestNew(t *testing.T) {
 			t.Errorf("renamed column: got %+v, want title: two, changed, two", title)
 		}
 	})
+
+	// Of a large table only the rows that an operation touches are recorded.
+	t.Run("OK/NotRecorded", func(t *testing.T) {
+		r := histories.StaleCopy() // it touches row 2
+		r.Table.Rows = 20_000
+		r.Ops = append(r.Ops, history.Op{ID: 2, Kind: "read", Saw: map[history.Key]history.Row{"8": nil}})
+		for _, key := range []history.Key{"7", "8"} {
+			r.Observed.Comparison.Diffs = append(r.Observed.Comparison.Diffs, history.RowDiff{Key: key, Want: history.Row{"id": history.Text(string(key))}})
+		}
+		for key, want := range map[history.Key][]string{"7": {"not recorded", "", "no such row"}, "8": {"no such row", "", "no such row"}} {
+			if diff := cmp.Diff(want, words(rows.New(r, key))); diff != "" {
+				t.Errorf("row %s (-want +got):\n%s", key, diff)
+			}
+		}
+		r.Observed.Comparison.Diffs = nil
+		if diff := cmp.Diff([]string{"", "not recorded"}, words(rows.New(r, "1"))); diff != "" {
+			t.Errorf("row that nothing touches (-want +got):\n%s", diff)
+		}
+		delete(r.Observed.Final, "2")
+		if diff := cmp.Diff([]string{"", "not written", "no such row"}, words(rows.New(r, "2"))); diff != "" {
+			t.Errorf("row that was touched (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// words is what the first column shows instead of values.
+func words(t rows.Table) []string {
+	var all []string
+	for _, v := range t.Columns[0].Values {
+		all = append(all, v.Word)
+	}
+	return all
 }
 
 func differing(want, got *string, hexes ...map[string]string) rows.Column {
