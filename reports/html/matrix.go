@@ -71,7 +71,7 @@ func newCell(dir string, runs []reports.Run) matrixCell {
 	}
 	killed := 0
 	for _, r := range runs {
-		if r.Conclusion.Judgement.Verdict == check.Invalid {
+		if found(r) {
 			killed++
 		}
 	}
@@ -82,7 +82,10 @@ func newCell(dir string, runs []reports.Run) matrixCell {
 		c.Text, c.Class = "found: "+r.Anomaly(), "cell-good"
 	case 0:
 		c.Text, c.Class = "survived", "cell-bad"
-		if r.Conclusion.Judgement.Verdict == check.Unknown {
+		switch r.Conclusion.Judgement.Verdict {
+		case check.Invalid:
+			c.Text = "not as it must: " + r.Anomaly()
+		case check.Unknown:
 			c.Text, c.Class = "unknown", "cell-doubt"
 		}
 		if !c.Control && c.Class == "cell-bad" { // another scenario is its own
@@ -92,4 +95,11 @@ func newCell(dir string, runs []reports.Run) matrixCell {
 		c.Text, c.Class = fmt.Sprintf("found in %d of %d", killed, len(runs)), "cell-doubt"
 	}
 	return c
+}
+
+// found reports whether a run found its mutant out. A control must be Invalid
+// for its scenario's own anomaly: another one does not show that the scenario
+// can see its bug.
+func found(r reports.Run) bool {
+	return r.Conclusion.Judgement.Verdict == check.Invalid && (r.Conclusion.Expected || !r.Record.Control)
 }
