@@ -26,9 +26,14 @@ type Count struct {
 	Anomalies map[string]int        `json:"anomalies,omitempty"`
 }
 
-// CountRuns counts runs, which are in the order of Load, by scenario and
-// subject.
+// CountRuns counts runs by scenario and subject, in the order of their first
+// runs. Load does not sort by version and flags, so those may alternate.
 func CountRuns(runs []Run) []Count {
+	type same struct {
+		scenario, subject string
+		control           bool
+	}
+	place := map[same]int{}
 	counts := []Count{}
 	for _, r := range runs {
 		c := Count{
@@ -36,16 +41,16 @@ func CountRuns(runs []Run) []Count {
 			Verify: r.Record.Verify, Control: r.Record.Control,
 			Verdicts: map[check.Verdict]int{}, Anomalies: map[string]int{},
 		}
-		if n := len(counts) - 1; n < 0 || !counts[n].same(c) {
+		s := same{c.Scenario, c.SubjectName(), c.Control}
+		i, ok := place[s]
+		if !ok {
+			i = len(counts)
+			place[s] = i
 			counts = append(counts, c)
 		}
-		counts[len(counts)-1].add(r)
+		counts[i].add(r)
 	}
 	return counts
-}
-
-func (c Count) same(other Count) bool {
-	return c.Scenario == other.Scenario && c.SubjectName() == other.SubjectName() && c.Control == other.Control
 }
 
 func (c *Count) add(r Run) {

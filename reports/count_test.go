@@ -1,7 +1,10 @@
 package reports_test
 
 import (
+	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"rowproof/harness/check"
 	"rowproof/reports"
@@ -43,5 +46,20 @@ func TestCountRuns(t *testing.T) {
 		if got[name] != want {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)
 		}
+	}
+}
+
+// Repeats are sorted by their numbers and not by the version of the tool.
+func TestCountVersions(t *testing.T) {
+	runs := load(t, filepath.Join(suite, "seam-after-sync", "osc"))
+	for i, version := range []string{"1.1", "1.2", "1.1"} {
+		runs[i].Record.Version = version
+	}
+	var got []string
+	for _, c := range reports.CountRuns(runs) {
+		got = append(got, c.SubjectName()+": "+c.String())
+	}
+	if diff := cmp.Diff([]string{"osc 1.1: Valid 2 of 2", "osc 1.2: Valid 1 of 1"}, got); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 }
