@@ -25,10 +25,12 @@ func WriteAnnotations(w io.Writer, runs []Run, places map[string]Place) error {
 		}
 		title := fmt.Sprintf("%s on %s: %s", r.Record.Scenario, r.SubjectName(), r.VerdictText())
 		message := r.Conclusion.Reason
-		if anomalies := r.Conclusion.Judgement.Anomalies(); len(anomalies) > 0 {
+		if anomalies := r.Anomalies(); len(anomalies) > 0 {
 			message += "\n" + anomalies[0].Text
 		}
-		message += "\nRepeat: " + r.Record.Repeat
+		if r.Record.Repeat != "" {
+			message += "\nRepeat: " + r.Record.Repeat
+		}
 		if _, err := fmt.Fprintf(w, "::error %stitle=%s::%s\n", properties, property(title), escaped(message)); err != nil {
 			return fmt.Errorf("write annotation: %w", err)
 		}

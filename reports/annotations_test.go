@@ -24,6 +24,20 @@ func TestWriteAnnotations(t *testing.T) {
 		}
 	})
 
+	t.Run("OK/NothingRepeatsIt", func(t *testing.T) {
+		runs := load(t, suite)
+		for _, r := range runs {
+			r.Record.Repeat = ""
+		}
+		var b bytes.Buffer
+		if err := reports.WriteAnnotations(&b, runs, nil); err != nil {
+			t.Fatal(err)
+		}
+		if b.Len() == 0 || strings.Contains(b.String(), "Repeat") {
+			t.Errorf("annotations: got %q, want some, without a command", b.String())
+		}
+	})
+
 	t.Run("ErrWrite", func(t *testing.T) {
 		f, err := os.Open(os.DevNull) // not for writing
 		if err != nil {

@@ -181,7 +181,7 @@ func newJUnitCase(r Run) junitCase {
 // evidence is all that was found wrong, or could not be told.
 func evidence(r Run) string {
 	var b strings.Builder
-	for _, a := range r.Conclusion.Judgement.Anomalies() {
+	for _, a := range r.Anomalies() {
 		fmt.Fprintf(&b, "\n%s: %s\n", a.Kind, a.Text)
 		if a.Explanation != "" {
 			fmt.Fprintf(&b, "%s\n", a.Explanation)

@@ -86,8 +86,8 @@ func unjudged(r *history.Record) check.Conclusion {
 }
 
 // Judge judges a stored run with the checkers of this version, and by what is
-// known of other tools today, and stores the new verdict. A run that ended before it was judged is left as it is if too
-// little was stored of it.
+// known of other tools today, and stores the new verdict. A run that ended
+// before it was judged is left as it is if too little was stored of it.
 func Judge(dir string, known check.Findings) (Run, error) {
 	before, err := loadRun(dir)
 	if err != nil {
@@ -169,6 +169,19 @@ func (r Run) VerdictText() string {
 // Anomaly is the anomaly that a table shows for the run; "" if there is none.
 func (r Run) Anomaly() string {
 	return string(r.Conclusion.Judgement.Headline(check.Kind(r.Record.Guards)))
+}
+
+// Anomalies are all that was found wrong, what the scenario exists for first.
+func (r Run) Anomalies() []check.Anomaly {
+	var first, rest []check.Anomaly
+	for _, a := range r.Conclusion.Judgement.Anomalies() {
+		if a.Kind == check.Kind(r.Record.Guards) {
+			first = append(first, a)
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	return append(first, rest...)
 }
 
 // number is the run's place among the repeats of the same run.

@@ -1,11 +1,13 @@
 package reports_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,6 +136,43 @@ func TestJudge(t *testing.T) {
 	t.Run("ErrNoRun", func(t *testing.T) {
 		if _, err := reports.Judge(t.TempDir(), nil); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("judge: got %v, want %v", err, fs.ErrNotExist)
+		}
+	})
+}
+
+// All reports begin with the anomaly that the scenario exists for, whatever
+// was found before it.
+func TestAnomalies(t *testing.T) {
+	run := load(t, filepath.Join(suite, "copy-split-read-write", "osc"))[0] // guards against a stale row
+	other := check.Anomaly{Kind: check.LostRow, Text: "another row is lost"}
+	judgement := &run.Conclusion.Judgement
+	judgement.Results = slices.Insert(judgement.Results, 0, check.Result{Checker: "another", Verdict: check.Invalid, Anomalies: []check.Anomaly{other}})
+	const guarded = "row 1 holds"
+
+	t.Run("OK", func(t *testing.T) {
+		got := run.Anomalies()
+		if len(got) != 6 || got[0].Kind != check.StaleRow || got[5] != other {
+			t.Errorf("anomalies: got %+v, want five stale rows and then the lost one", got)
+		}
+	})
+
+	t.Run("OK/Annotation", func(t *testing.T) {
+		var b bytes.Buffer
+		if err := reports.WriteAnnotations(&b, []reports.Run{run}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); !strings.Contains(got, guarded) || strings.Contains(got, other.Text) {
+			t.Errorf("annotation: got %q, want the stale row alone", got)
+		}
+	})
+
+	t.Run("OK/JUnit", func(t *testing.T) {
+		var b bytes.Buffer
+		if err := reports.WriteJUnit(&b, []reports.Run{run}); err != nil {
+			t.Fatal(err)
+		}
+		if first, second := strings.Index(b.String(), guarded), strings.Index(b.String(), other.Text); first < 0 || second < first {
+			t.Errorf("JUnit XML: the stale row is at %d, the lost one at %d; want that order", first, second)
 		}
 	})
 }

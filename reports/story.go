@@ -9,7 +9,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"rowproof/harness/check"
 	"rowproof/harness/history"
 )
 
@@ -40,7 +39,7 @@ func writeStory(b *strings.Builder, t Terminal, g group) {
 	if r.Record.Exit.Outcome != "" {
 		writeProse(b, Outcome(r))
 	}
-	anomalies := GuardedFirst(c.Judgement.Anomalies(), check.Kind(r.Record.Guards))
+	anomalies := r.Anomalies()
 	told := map[string]bool{} // explanations; two checkers may find one loss
 	for i, a := range anomalies {
 		if i == storyDetails {
@@ -89,19 +88,6 @@ func Outcome(r Run) string {
 // BugLine is a scenario's bug as one line.
 func BugLine(bug string) string {
 	return strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimSpace(bug), "Bug:")), " ")
-}
-
-// GuardedFirst moves the anomalies that the scenario exists for to the front.
-func GuardedFirst(anomalies []check.Anomaly, guards check.Kind) []check.Anomaly {
-	var first, rest []check.Anomaly
-	for _, a := range anomalies {
-		if a.Kind == guards {
-			first = append(first, a)
-		} else {
-			rest = append(rest, a)
-		}
-	}
-	return append(first, rest...)
 }
 
 // writeProse writes s indented and wrapped, line by line.

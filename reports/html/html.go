@@ -1,11 +1,11 @@
 // Package html makes the pages that people look at: one for each run, with
 // the answer, the reason and a timeline, and one for the whole suite.
 //
-// Read Pages.WriteRun first. A page is one file that needs no network and no other
-// file: style, scripts and data are in it. Whatever comes from a table may
-// hold anything, so html/template escapes all text, the timeline's data is
-// compressed and encoded, and the page's own policy lets no script run but
-// the two that this package brings.
+// Read Pages.WriteRun first. A page is one file that needs no network and no
+// other file: style, scripts and data are in it. Whatever comes from a table
+// may hold anything, so html/template escapes all text, the timeline's data is
+// compressed and encoded, and the page's own policy lets no script run but the
+// two that this package brings.
 package html
 
 import (

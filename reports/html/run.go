@@ -80,7 +80,7 @@ func newRunPage(r reports.Run, index string) (runPage, error) {
 	}
 	page := runPage{frame: f, Run: r, Record: r.Record, Bug: reports.BugLine(r.Record.Bug), Index: link(r.Dir, index)}
 	judgement := r.Conclusion.Judgement
-	anomalies := reports.GuardedFirst(judgement.Anomalies(), check.Kind(r.Record.Guards))
+	anomalies := r.Anomalies()
 	page.Found, page.More = findings(anomalies)
 	if judgement.Verdict != check.NotApplicable { // then the answer says it
 		page.Doubts = judgement.Reasons()

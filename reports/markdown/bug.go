@@ -47,7 +47,7 @@ func WriteBug(r reports.Run) error {
 }
 
 func bug(r reports.Run, record *history.Record, statements []history.Statement) string {
-	anomalies := reports.GuardedFirst(r.Conclusion.Judgement.Anomalies(), check.Kind(record.Guards))
+	anomalies := r.Anomalies()
 	first := anomalies[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s in `%s` after an online schema change\n\n", capital(string(first.Kind)), strings.ReplaceAll(record.Table.Name, "`", ""))

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"rowproof/harness/check"
 	"rowproof/reports"
 )
 
@@ -46,8 +45,8 @@ func Summary(runs []reports.Run) string {
 		}
 		fmt.Fprintf(&b, "### %s on %s: %s\n\n", prose(r.Record.Scenario), prose(r.SubjectName()), prose(r.VerdictText()))
 		fmt.Fprintf(&b, "%s\n\n", prose(r.Conclusion.Reason))
-		for _, a := range reports.GuardedFirst(r.Conclusion.Judgement.Anomalies(), check.Kind(r.Record.Guards))[:min(len(r.Conclusion.Judgement.Anomalies()), 1)] {
-			fmt.Fprintf(&b, "%s\n\n%s\n\n", prose(a.Text), prose(a.Explanation))
+		if anomalies := r.Anomalies(); len(anomalies) > 0 {
+			fmt.Fprintf(&b, "%s\n\n%s\n\n", prose(anomalies[0].Text), prose(anomalies[0].Explanation))
 		}
 		if r.Record.Repeat != "" {
 			b.WriteString(block("sh", r.Record.Repeat) + "\n")
