@@ -121,15 +121,28 @@ func TestSchemas(t *testing.T) {
 		}
 	})
 
-	broken := map[string]struct{ schema, document string }{
-		"OtherFormat":     {"run", `{"format":2}`},
-		"NoVerdict":       {"verdict", `{"judgement":{"scenario":"s","subject":"osc","results":[]},"control":false,"expected":true,"seconds":1}`},
-		"UnknownProperty": {"mark", `{"at":1,"lane":"fault","name":"held","colour":"red"}`},
-		"NegativeTime":    {"mark", `{"at":-1,"lane":"fault","name":"held"}`},
-		"Outcome":         {"operation", `{"id":1,"client":"c","kind":"read","sql":null,"invoke":1,"return":2,"outcome":"perhaps"}`},
-		"NoTime":          {"statement", `{"time":"yesterday","conn":1,"kind":"query"}`},
-		"NoBytes":         {"observed", `{"comparison":{"done":true,"against":"","rows":1,"final_rows":1,"chunks":1,"diffs":[{"key":"1","want":{},"got":{},"want_hex":{"a":"xy"}}],"truncated":false},"schema":null,"replicas":null,"left_behind":null,"final":null,"binlog":null}`},
-		"NoSeed":          {"results", `{"format":1,"runs":1,"expected":1,"results":[{"scenario":"s","subject":"osc","verify":false,"control":false,"number":1,"verdict":"Valid","expected":true,"seconds":1,"dir":"d"}]}`},
+	// Each document has one fault, and the error tells no other.
+	broken := map[string]struct{ schema, document, want string }{
+		"OtherFormat": {"run", `{"format":2,"scenario":"s","subject":"osc","verify":false,"control":false,"seed":1,"started":"2026-03-01T12:00:00Z","bug":"","repeat":"","table":{"schema":"s","name":"t","key":["id"],"alter":"","renames":null,"initial":null,"rows":0},"expect":"completed","guards":"lost row","servers":null,"planned":null,"exit":{"outcome":"completed","code":0,"at":1}}`,
+			"at '/format': value must be 1"},
+		"NoVerdict": {"verdict", `{"judgement":{"scenario":"s","subject":"osc","results":[]},"control":false,"expected":true,"seconds":1}`,
+			"at '/judgement': missing property 'verdict'"},
+		"NothingKnown": {"verdict", `{"judgement":{"scenario":"s","subject":"tool","verdict":"Invalid","results":[]},"control":false,"known":{},"expected":true,"seconds":1}`,
+			"at '/known': missing properties 'scenario', 'subject', 'version', 'verdict', 'date'"},
+		"UnknownKnown": {"verdict", `{"judgement":{"scenario":"s","subject":"tool","verdict":"Invalid","results":[]},"control":false,"known":{"scenario":"s","subject":"tool","version":"1","verdict":"Invalid","date":"2026-03-01","colour":"red"},"expected":true,"seconds":1}`,
+			"at '/known': additional properties 'colour' not allowed"},
+		"UnknownProperty": {"mark", `{"at":1,"lane":"fault","name":"held","colour":"red"}`,
+			"at '': additional properties 'colour' not allowed"},
+		"NegativeTime": {"mark", `{"at":-1,"lane":"fault","name":"held"}`,
+			"at '/at': minimum: got -1, want 0"},
+		"Outcome": {"operation", `{"id":1,"client":"c","kind":"read","sql":null,"invoke":1,"return":2,"outcome":"perhaps"}`,
+			"at '/outcome': value must be one of 'ok', 'failed', 'unknown'"},
+		"NoTime": {"statement", `{"time":"yesterday","conn":1,"kind":"query"}`,
+			"at '/time': 'yesterday' is not valid date-time: less than 20 characters long"},
+		"NoBytes": {"observed", `{"comparison":{"done":true,"against":"","rows":1,"final_rows":1,"chunks":1,"diffs":[{"key":"1","want":{},"got":{},"want_hex":{"a":"xy"}}],"truncated":false},"schema":null,"replicas":null,"left_behind":null,"final":null,"binlog":null}`,
+			"at '/comparison/diffs/0/want_hex/a': 'xy' does not match pattern '^(NULL|([0-9A-Fa-f]{2})*)$'"},
+		"NoSeed": {"results", `{"format":1,"runs":1,"expected":1,"not_applicable":0,"counts":[],"results":[{"scenario":"s","subject":"osc","verify":false,"control":false,"number":1,"verdict":"Valid","expected":true,"seconds":1,"dir":"d"}]}`,
+			"at '/results/0': missing property 'seed'"},
 	}
 	for name, tt := range broken {
 		t.Run("Err"+name, func(t *testing.T) {
@@ -137,8 +150,12 @@ func TestSchemas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := compile(t, tt.schema).Validate(v); err == nil {
-				t.Errorf("%s: got no error", tt.document)
+			err = compile(t, tt.schema).Validate(v)
+			if err == nil {
+				t.Fatalf("%s: got no error", tt.document)
+			}
+			if _, got, _ := strings.Cut(err.Error(), "\n- "); got != tt.want {
+				t.Errorf("%s: got %q, want %q", tt.document, got, tt.want)
 			}
 		})
 	}
