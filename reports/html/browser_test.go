@@ -51,16 +51,16 @@ type tab struct {
 	errors []string
 }
 
-// newTab starts a browser. It ends with the test.
-func newTab(t *testing.T) *tab {
+// newTab starts a browser. It ends with the test, or at the limit.
+func newTab(t *testing.T, limit time.Duration) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(browserPath(t)), chromedp.WindowSize(1280, 900), chromedp.Flag("force-color-profile", "srgb"))
 	if os.Geteuid() == 0 { // Chromium's sandbox refuses root
 		options = append(options, chromedp.NoSandbox)
 	}
-	limit, cancelLimit := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute) // it must outlive the test
-	allocator, cancelAllocator := chromedp.NewExecAllocator(limit, options...)
+	limited, cancelLimit := context.WithTimeout(context.WithoutCancel(t.Context()), limit) // it must outlive the test
+	allocator, cancelAllocator := chromedp.NewExecAllocator(limited, options...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	b := &tab{t: t, ctx: ctx}
 	t.Cleanup(func() {

@@ -21,7 +21,7 @@ const (
 )
 
 func TestRunInBrowser(t *testing.T) {
-	b := newTab(t)
+	b := newTab(t, 2*time.Minute)
 	for _, n := range []int{1, 100, 10_000} {
 		t.Run(fmt.Sprintf("OK/%d", n), func(t *testing.T) {
 			b.t = t
@@ -148,6 +148,16 @@ func testKeys(t *testing.T, b *tab) {
 	b.do(chromedp.KeyEvent("+"))
 	if got := length(); got >= whole {
 		t.Errorf("+: the view is %v long, want less than %v", got, whole)
+	}
+	eval[any](b, find(`i.kind === 'fault'`)+`; null`)
+	point(b)
+	hidden := func() bool { return eval[bool](b, `document.getElementById('tip').hidden`) }
+	if hidden() || selected() < 0 {
+		t.Errorf("before Escape: the tip is hidden: %v, selected: %d; want a tip and a selection", hidden(), selected())
+	}
+	b.do(chromedp.KeyEvent(kb.Escape))
+	if !hidden() || selected() >= 0 {
+		t.Errorf("Escape: the tip is hidden: %v, selected: %d; want neither tip nor selection", hidden(), selected())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"rowproof/fixtures/histories"
 	"rowproof/harness/history"
@@ -128,7 +129,7 @@ func TestLongStatements(t *testing.T) {
 	if info.Size() > mostBytes {
 		t.Errorf("page: got %d bytes, want at most %d", info.Size(), mostBytes)
 	}
-	b := newTab(t)
+	b := newTab(t, 2*time.Minute)
 	b.open(path)
 	own := eval[int](b, `timeline.item(timeline.history[0]).text.length`)
 	other := eval[string](b, `timeline.item(timeline.byLane.find(l => l.length && timeline.item(l[0]).kind === 'write' && !(timeline.item(l[0]).flags & 1))[0]).text`)

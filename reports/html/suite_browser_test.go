@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -70,7 +71,7 @@ func TestSuiteInBrowser(t *testing.T) {
 	if err := os.Symlink("tuesday", filepath.Join(all, "latest")); err != nil {
 		t.Fatal(err)
 	}
-	b := newTab(t)
+	b := newTab(t, 2*time.Minute)
 	b.open(filepath.Join(all, "latest", html.SuiteFile))
 
 	for selector, wants := range map[string][]string{
@@ -128,7 +129,7 @@ func TestStoredInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newTab(t)
+	b := newTab(t, time.Minute+time.Duration(len(runs))*time.Second)
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -161,7 +161,7 @@ class Timeline {
   colours() {
     const style = getComputedStyle(document.documentElement);
     const get = name => style.getPropertyValue(name).trim();
-    const c = { ink: get('--ink'), soft: get('--soft'), line: get('--line'), row: get('--row'), panel: get('--panel'), mark: get('--mark') };
+    const c = { ink: get('--ink'), soft: get('--soft'), line: get('--line'), row: get('--row') };
     for (const k of Object.keys(KINDS)) c[k] = get('--k-' + k);
     return c;
   }
@@ -462,8 +462,8 @@ class Timeline {
       const act = {
         j: () => this.jump(), 0: () => this.view(0, this.warp.end), '+': () => this.zoom(0.6), '=': () => this.zoom(0.6),
         '-': () => this.zoom(1.6), n: () => this.follow(1), p: () => this.follow(-1), '/': () => by('find').focus(),
-        Escape: () => { this.tip.hidden = true; this.select(-1); },
-      }[e.key.toLowerCase()] || (e.key === 'Escape' && (() => this.select(-1)));
+        escape: () => { this.tip.hidden = true; this.select(-1); },
+      }[e.key.toLowerCase()];
       if (!act) return;
       e.preventDefault();
       act();
