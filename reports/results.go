@@ -46,6 +46,10 @@ type ResultRow struct {
 	Dir    string          `json:"dir"` // the run directory, from that of the results if it is below
 }
 
+// SubjectName names the subject without its version: where suites are compared,
+// the point is to see what a new one changed.
+func (r ResultRow) SubjectName() string { return subjectName(r.Subject, "", r.Flags, r.Verify) }
+
 // NewResults returns the results of runs, with paths relative to dir.
 func NewResults(dir string, runs []Run) Results {
 	good, bad, without := count(runs)

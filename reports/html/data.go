@@ -13,8 +13,8 @@ import (
 	"rowproof/reports/timeline"
 )
 
-// mostData is how long a timeline's data may be, packed. A page must stay
-// below 5 MB.
+// mostData is how long a timeline's data may be, packed. With it, a page stays
+// below 5 MB unless its rows and explanations hold much text.
 const mostData = 4 << 20
 
 // packedTimeline is a timeline as the script reads it. Texts are given once,

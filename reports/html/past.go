@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"rowproof/harness/check"
 	"rowproof/reports"
@@ -55,7 +54,7 @@ func newPast(dir string, runs []reports.Run, earlier []reports.Stored) pastTable
 		type sum struct{ runs, good, without int }
 		sums := map[[2]string]*sum{}
 		for _, r := range s.Results.Results {
-			id := [2]string{r.Scenario, subjectName(r)}
+			id := [2]string{r.Scenario, r.SubjectName()}
 			if cells[id] == nil {
 				cells[id] = make([]pastCell, len(suites))
 				order = append(order, id)
@@ -98,14 +97,4 @@ func suiteClass(r reports.Results) string {
 		return "bad"
 	}
 	return "good"
-}
-
-// subjectName names a subject without its version: the point is to see what a
-// new one changed.
-func subjectName(r reports.ResultRow) string {
-	words := append([]string{r.Subject}, r.Flags...)
-	if r.Verify {
-		words = append(words, "+verify")
-	}
-	return strings.Join(words, " ")
 }

@@ -42,9 +42,6 @@ func fenceFor(s string, least int) string {
 			run = 0
 		}
 	}
-	if longest == 0 {
-		return strings.Repeat("`", least)
-	}
 	return strings.Repeat("`", max(longest+1, least))
 }
 

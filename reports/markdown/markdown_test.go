@@ -71,16 +71,20 @@ func TestWriteBug(t *testing.T) {
 		golden(t, "bug.golden", bug(t, store(t, r)))
 	})
 
-	// Nothing of a value is left for Markdown or HTML to act upon: outside of
-	// code, each character that they know is escaped.
+	// Nothing of a value is left for HTML to act upon: outside of code, each
+	// character that it knows is escaped.
 	t.Run("OK/Nasty", func(t *testing.T) {
 		got := bug(t, store(t, histories.Made(3)))
 		if !strings.Contains(got, "obeyed") {
 			t.Fatal("the report lacks the value")
 		}
 		for _, line := range strings.Split(outsideCode(t, got), "\n") {
-			if i := strings.IndexAny(line, "<"); i >= 0 && (i == 0 || line[i-1] != '\\') {
-				t.Errorf("a bare < in %q", line)
+			for i, r := range line {
+				before := line[:i]
+				escaped := (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
+				if strings.ContainsRune("<>&", r) && !escaped {
+					t.Errorf("a bare %c at byte %d of %q", r, i, line)
+				}
 			}
 		}
 		for _, r := range got {

@@ -25,7 +25,7 @@ func (b *builder) addClients() {
 	for _, op := range b.in.Record.Ops {
 		i := Item{
 			Lane: b.lane(groupApplication, clientName(op.Client)), From: op.Invoke, To: op.Return, Kind: opKind(op),
-			Label: opLabel(op), Text: OpText(op), Note: opNote(op), Row: b.row.inOp(op),
+			Label: opLabel(op), Text: opText(op), Note: opNote(op), Row: b.row.inOp(op),
 		}
 		if op.Return == 0 {
 			i.To, i.Open = b.end, true
@@ -71,9 +71,9 @@ func opLabel(op history.Op) string {
 	return strings.TrimSpace(strings.ToUpper(op.Kind) + " " + strings.Join(keys, ", "))
 }
 
-// OpText is what an operation sent, or, if its statements are not recorded,
+// opText is what an operation sent, or, if its statements are not recorded,
 // what it meant to change.
-func OpText(op history.Op) string {
+func opText(op history.Op) string {
 	if len(op.SQL) > 0 {
 		return strings.Join(op.SQL, ";\n")
 	}

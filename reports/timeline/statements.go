@@ -35,7 +35,7 @@ func (b *builder) addStatements(lanes map[string]int, statements []history.State
 		if verb, _, _ := strings.Cut(strings.TrimSpace(s.SQL), " "); verb != "" && s.Kind == "query" {
 			label = verb
 		}
-		at := b.moment(s)
+		at := b.since(s.Time)
 		b.add(Item{
 			Lane: lanes[strconv.FormatUint(s.Conn, 10)], From: at, To: at, Kind: Statement, Label: label, Text: s.SQL, Note: s.Error,
 			Row: b.row.inStatement(s.SQL, ""),

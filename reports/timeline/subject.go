@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"rowproof/harness/history"
 )
@@ -261,6 +260,3 @@ func isTool(lane string) bool {
 	}
 	return false
 }
-
-// moment is when a logged statement was sent.
-func (b *builder) moment(s history.Statement) time.Duration { return b.since(s.Time) }

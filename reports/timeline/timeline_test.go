@@ -30,10 +30,8 @@ func render(tl timeline.Timeline) string {
 			fmt.Fprintf(&b, "%s / %s\n", tl.Lanes[i.Lane].Group, tl.Lanes[i.Lane].Name)
 		}
 		flags := ""
-		for flag, set := range map[string]bool{"R": i.Row} {
-			if set {
-				flags += flag
-			}
+		if i.Row {
+			flags += "R"
 		}
 		if i.Turn {
 			flags += "T"
