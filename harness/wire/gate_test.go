@@ -187,6 +187,21 @@ func TestGate(t *testing.T) {
 					<-s.gone // the proxy let go of the server, too
 				}
 			})
+			t.Run("ClientLeavesAsItIsLetGo", func(t *testing.T) {
+				for range 50 {
+					s, _, db, g := setup(t, wire.Rule{Step: step.Apply, Phase: wire.Before})
+					ctx, leave := context.WithCancel(deadline(t))
+					done := exec(ctx, db, write, mode.prepared)
+					hit(t, g)
+					leave()
+					<-done
+					g.Release()
+					<-s.gone
+					if got := s.count(sent); got != 0 {
+						t.Fatalf("statements of a client that was gone: got %d, want 0", got)
+					}
+				}
+			})
 			t.Run("ProxyCloses", func(t *testing.T) {
 				for _, phase := range []wire.Phase{wire.Before, wire.After} {
 					_, p, db, g := setup(t, wire.Rule{Step: step.Apply, Phase: phase})

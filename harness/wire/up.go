@@ -213,6 +213,12 @@ func (c *conn) holdClient(g *Gate, h Hit, client *packetReader) error {
 	c.client.SetReadDeadline(time.Unix(1, 0)) // wakes the watcher
 	<-watched
 	c.client.SetReadDeadline(time.Time{})
+	// The watcher may have been woken between the client's end and its look: a
+	// tool that is killed under the hold must not do what it was held before.
+	if err == nil && hasLeft(c.client) {
+		c.close()
+		err = errEnded
+	}
 	return err
 }
 
