@@ -151,15 +151,33 @@ func TestBoxed(t *testing.T) {
 		}
 	})
 
+	// What it does at SIGTERM is its own affair, and it has not ended before it
+	// is through with that: here once its server hangs up.
+	t.Run("OK/Terminates", func(t *testing.T) {
+		p, hangUp := startHanging(t, t.Context(), s)
+		if err := p.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-p.Done():
+			t.Error("it is said to have ended, and waits for its server")
+		default:
+		}
+		hangUp()
+		if got := wait(t, p).Exit; got.Outcome != subject.Aborted || got.Signal != "" {
+			t.Errorf("exit: got %+v, want an abort", got)
+		}
+	})
+
 	t.Run("OK/Signals", func(t *testing.T) {
-		p := startHanging(t, t.Context(), s)
-		for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGTERM} {
+		p, _ := startHanging(t, t.Context(), s)
+		for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGKILL} {
 			if err := p.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := wait(t, p).Exit; got.Outcome != subject.Killed || got.Signal != "SIGTERM" {
-			t.Errorf("exit: got %+v, want one by SIGTERM", got)
+		if got := wait(t, p).Exit; got.Outcome != subject.Killed || got.Signal != "SIGKILL" {
+			t.Errorf("exit: got %+v, want one by SIGKILL", got)
 		}
 		if err := p.Signal(syscall.SIGKILL); !errors.Is(err, os.ErrProcessDone) {
 			t.Errorf("signal after the end: got %v, want %v", err, os.ErrProcessDone)
@@ -168,7 +186,7 @@ func TestBoxed(t *testing.T) {
 
 	t.Run("OK/ContextKills", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		p := startHanging(t, ctx, s)
+		p, _ := startHanging(t, ctx, s)
 		cancel()
 		if got := wait(t, p).Exit; got.Signal != "SIGKILL" {
 			t.Errorf("exit: got %+v, want one by SIGKILL", got)
@@ -177,7 +195,8 @@ func TestBoxed(t *testing.T) {
 
 	t.Run("OK/TwoAtOnce", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		one, two := startHanging(t, ctx, s), startHanging(t, ctx, s)
+		one, _ := startHanging(t, ctx, s)
+		two, _ := startHanging(t, ctx, s)
 		cancel()
 		for _, p := range []subject.Running{one, two} {
 			wait(t, p)
@@ -186,9 +205,9 @@ func TestBoxed(t *testing.T) {
 }
 
 // startHanging starts a subject on a server that never greets it.
-func startHanging(t *testing.T, ctx context.Context, s subject.Subject) subject.Running {
+func startHanging(t *testing.T, ctx context.Context, s subject.Subject) (p subject.Running, hangUp func()) {
 	t.Helper()
-	listener, reached := mute(t)
+	listener, reached, hangUp := mute(t)
 	asked := target
 	asked.Port = listener
 	p, err := subject.Start(ctx, command(t, s, asked), filepath.Join(t.TempDir(), "log"))
@@ -196,7 +215,7 @@ func startHanging(t *testing.T, ctx context.Context, s subject.Subject) subject.
 		t.Fatal(err)
 	}
 	<-reached
-	return p
+	return p, hangUp
 }
 
 func after(t *testing.T, argv []string, flag string) string {

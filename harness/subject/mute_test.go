@@ -7,8 +7,8 @@ import (
 )
 
 // mute listens on loopback and says nothing to whoever connects. The channel
-// is closed at the first connection.
-func mute(t *testing.T) (port int, reached <-chan struct{}) {
+// is closed at the first connection; hangUp ends all that there are.
+func mute(t *testing.T) (port int, reached <-chan struct{}, hangUp func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -28,12 +28,13 @@ func mute(t *testing.T) (port int, reached <-chan struct{}) {
 			}
 		}
 	})
-	t.Cleanup(func() {
+	hangUp = sync.OnceFunc(func() {
 		listener.Close()
 		group.Wait()
 		for _, c := range conns {
 			c.Close()
 		}
 	})
-	return listener.Addr().(*net.TCPAddr).Port, first
+	t.Cleanup(hangUp)
+	return listener.Addr().(*net.TCPAddr).Port, first, hangUp
 }
