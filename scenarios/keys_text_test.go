@@ -97,7 +97,7 @@ func TestKeyGenerated(t *testing.T) {
 			"left such columns out, took the rest for a unique key, and wrote the row's new state beside the old one.",
 		Cluster: semiSync,
 		Table:   table,
-		Alter:   "ADD COLUMN note VARCHAR(20) NULL, " + widen,
+		Alter:   "ADD COLUMN twice BIGINT AS (val * 2) STORED", // a copy; a new type would make osc doubt the generated key
 
 		Faults: copiedThen(workload.Write{
 			SQL: "UPDATE visits SET at = '2024-01-05 10:00:00' WHERE id = 1 AND day = '2024-01-01'",

@@ -61,12 +61,13 @@ func (s *Site) waits(ctx context.Context, steps []step.Step) (bool, error) {
 		if !slices.Contains(steps, command.Step) {
 			continue
 		}
+		if waiting, err := s.waitsForRow(ctx, uint64(command.ServerThread)); waiting || err != nil {
+			return waiting, err
+		}
 		var waiting bool
-		err := s.Cluster.Source().DB.QueryRowContext(ctx, `
-			SELECT EXISTS (SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = ? AND trx_state = 'LOCK WAIT')
-			    OR EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND (STATE IN (?, ?) OR STATE LIKE ?))`,
-			command.ServerThread, command.ServerThread,
-			"Waiting for semi-sync ACK from replica", "waiting for handler commit", "Waiting for % lock").Scan(&waiting)
+		err := s.Cluster.Source().DB.QueryRowContext(ctx,
+			"SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND (STATE IN (?, ?) OR STATE LIKE ?))",
+			command.ServerThread, "Waiting for semi-sync ACK from replica", "waiting for handler commit", "Waiting for % lock").Scan(&waiting)
 		if err != nil {
 			return false, fmt.Errorf("ask whether %s waits: %w", command.Step, err)
 		}

@@ -96,7 +96,11 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.eventually(t, "the write waits", func() bool {
-			return text(t, r.Cluster.Source().DB, "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'") == "1"
+			waiting, err := r.Cluster.Source().Status(t.Context(), "Innodb_row_lock_current_waits")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return waiting == "1"
 		})
 		r.do(t, fault.KillQuery(fault.Writing(w)))
 		if got := number(pending.Wait(t.Context())); got != 1317 {

@@ -189,10 +189,11 @@ func (r *rig) blocks(t *testing.T, statement, table string) bool {
 			return false
 		case <-tick.C:
 		}
-		var waits bool
-		err := r.Cluster.Source().DB.QueryRowContext(ctx, `
-			SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND STATE = 'Waiting for table metadata lock')
-			    OR EXISTS (SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = ? AND trx_state = 'LOCK WAIT')`, id, id).Scan(&waits)
+		waits, err := r.WaitsForRow(ctx, id)
+		if err == nil && !waits {
+			err = r.Cluster.Source().DB.QueryRowContext(ctx,
+				"SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND STATE = 'Waiting for table metadata lock')", id).Scan(&waits)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,8 @@ type Site struct {
 	fired   map[string]chan struct{} // by name: closed once an action has fired
 	unacked []unacked                // writes, in the order of the binlog
 	replica *wire.Replica            // that gives ACKs when told
+
+	waitersRead time.Time // when waitsForRow last read who waits
 }
 
 // Links are the network paths to the source. Those of replicas belong to the
