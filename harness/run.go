@@ -173,6 +173,11 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if err := r.scenario.Table.Load(ctx, source.DB, topology.Database); err != nil {
 		return err
 	}
+	// Tools cut chunks by the number of rows that the statistics tell, which
+	// the server would count anew at a moment of its own.
+	if _, err := source.DB.ExecContext(ctx, "ANALYZE TABLE "+r.table().Quoted()); err != nil {
+		return fmt.Errorf("count the rows of %s: %w", r.table().Name, err)
+	}
 	if err := r.cluster.WaitReplicated(ctx); err != nil {
 		return err
 	}

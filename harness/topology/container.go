@@ -34,6 +34,8 @@ type box struct {
 	attach client.ContainerAttachResult
 	wg     sync.WaitGroup // the reader of stdout
 
+	signalling sync.Mutex // one signal at a time
+
 	mu      sync.Mutex
 	state   boxState
 	changed chan struct{} // closed when state changes
@@ -41,13 +43,14 @@ type box struct {
 
 // boxState is what the first process has told.
 type boxState struct {
-	pid    int    // of the program started last, inside the container
-	starts int    // how many were started
-	exits  int    // how many have ended
-	status string // exit status of the one that ended last
-	used   string // by the one that ended last, as a tool's serve tells it
-	logs   int    // how many of a tool's logs are complete
-	gone   bool   // the container itself ended
+	pid     int    // of the program started last, inside the container
+	starts  int    // how many were started
+	exits   int    // how many have ended
+	status  string // exit status of the one that ended last
+	used    string // by the one that ended last, as a tool's serve tells it
+	logs    int    // how many of a tool's logs are complete
+	signals int    // how many were sent to the program
+	gone    bool   // the container itself ended
 }
 
 // running reports whether the program runs.
@@ -153,6 +156,8 @@ func (b *box) listen(out io.Reader) {
 				s.starts++
 				s.used = ""
 				s.pid, _ = strconv.Atoi(rest) // our own script writes a number
+			case "signalled":
+				s.signals++
 			case "used":
 				s.used = rest
 			case "exited":
@@ -220,13 +225,21 @@ func (b *box) start(ctx context.Context, options []string, environment ...string
 	return nil
 }
 
-// signal sends a signal to the program.
+// signal sends a signal to the program, and returns once it has it.
 func (b *box) signal(name string) error {
-	state, _ := b.current()
-	if !state.running() {
+	b.signalling.Lock()
+	defer b.signalling.Unlock()
+	before, _ := b.current()
+	if !before.running() {
 		return errors.New("it does not run")
 	}
-	return b.send(fmt.Sprintf("signal %s %d\n", name, state.pid))
+	if err := b.send(fmt.Sprintf("signal %s %d\n", name, before.pid)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_, err := b.wait(ctx, func(s boxState) bool { return s.signals > before.signals })
+	return err
 }
 
 // ended waits until the program has ended.

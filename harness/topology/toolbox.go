@@ -22,8 +22,8 @@ type Toolbox struct {
 // ToolResult is how a run of a tool ended and what it used.
 type ToolResult struct {
 	Status  int           // exit status; 128 and the number of the signal that killed it
-	PeakRSS int64         // most memory it held at once, in bytes; 0 if it was killed
-	CPU     time.Duration // processor time, user and system; 0 if it was killed
+	PeakRSS int64         // most memory it held at once, in bytes
+	CPU     time.Duration // processor time, user and system
 }
 
 // OpenToolbox starts the container. The image is built if it is missing, with
@@ -76,10 +76,11 @@ func (t *Toolbox) Wait(ctx context.Context) (ToolResult, error) {
 	r := ToolResult{Status: status}
 	var kib int64
 	var user, system float64
-	if _, err := fmt.Sscan(state.used, &kib, &user, &system); err == nil { // not so if it was killed
-		r.PeakRSS = kib * 1024
-		r.CPU = time.Duration((user + system) * float64(time.Second))
+	if _, err := fmt.Sscan(state.used, &kib, &user, &system); err != nil {
+		return ToolResult{}, fmt.Errorf("wait for pt-online-schema-change: figures %q", state.used)
 	}
+	r.PeakRSS = kib * 1024
+	r.CPU = time.Duration((user + system) * float64(time.Second))
 	return r, nil
 }
 
