@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"rowproof/harness/history"
 	"rowproof/harness/step"
@@ -231,6 +235,7 @@ func TestResumeRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := b.small(t)
 			b.kill(t, ctx, wire.Rule{Step: step.CopyWrite, Occurrence: 2}, append(c.flags, "--checkpoint-seconds=3600")...)
+			b.endStreams(t, ctx)
 			conn, err := b.server.DB.Conn(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -369,6 +374,26 @@ func (b *bench) kill(t *testing.T, ctx context.Context, rule wire.Rule, flags ..
 	t.Helper()
 	if got := b.signal(t, ctx, syscall.SIGKILL, rule, flags...); got.Outcome != subject.Killed {
 		t.Fatalf("osc was to be killed: got %s (%s)", got.Outcome, got.Message)
+	}
+}
+
+// endStreams ends the binlog streams of an osc that was killed. The server
+// learns that a reader is gone when it next writes to it, and until then does
+// not purge the file that it read.
+func (b *bench) endStreams(t *testing.T, ctx context.Context) {
+	t.Helper()
+	for {
+		var id uint64
+		switch err := b.server.DB.QueryRowContext(ctx, "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%' LIMIT 1").Scan(&id); {
+		case errors.Is(err, sql.ErrNoRows):
+			return
+		case err != nil:
+			t.Fatal(err)
+		}
+		var gone *mysql.MySQLError
+		if _, err := b.server.DB.ExecContext(ctx, fmt.Sprintf("KILL %d", id)); err != nil && !(errors.As(err, &gone) && gone.Number == 1094) {
+			t.Fatal(err)
+		}
 	}
 }
 
