@@ -79,7 +79,7 @@ func TestCopyErrorIsEndInterrupted(t *testing.T) {
 		Threads: 1,
 
 		Faults: fault.Plan{
-			fault.First(fault.LockRows(fault.Original, "14").As("locked")),
+			fault.Before(step.CopyWrite, fault.LockRows(fault.Original, "14").As("locked")),
 			fault.OnceSent(fault.Of(step.CopyWrite).Nth(2),
 				fault.WaitBlocked(step.CopyWrite),
 				fault.KillQuery(fault.Sending(step.CopyWrite)),

@@ -34,7 +34,8 @@ func Before[S Statement](s S, actions ...Action) Fault {
 }
 
 // After acts while the answer to a statement of the subject is held: the
-// server has done it, and the subject doesn't know.
+// server has done it, and the subject doesn't know. Where the statement wrote
+// rows in a transaction of several, that is the answer to its COMMIT.
 func After[S Statement](s S, actions ...Action) Fault {
 	return Fault{pick(s).held(wire.After), actions}
 }

@@ -47,6 +47,9 @@ func pick[S Statement](s S) Pick {
 }
 
 func (p Pick) rule(phase wire.Phase, action wire.Action) wire.Rule {
+	if phase == wire.After && p.step.Writes() {
+		phase = wire.Committed
+	}
 	r := wire.Rule{Step: p.step, Pattern: p.pattern, Phase: phase, Occurrence: max(p.nth, 1), Action: action}
 	if p.every {
 		r.Occurrence = 0

@@ -27,7 +27,7 @@ func Write(writes ...workload.Write) Action {
 func WriteAndApply(writes ...workload.Write) Action {
 	name := "write " + summary(writes) + " and let it be applied"
 	return Action{Name: name, Writes: writes, Steps: []step.Step{step.Apply}, Do: func(ctx context.Context, s *Site) error {
-		applied := s.Proxy.Gate(wire.Rule{Name: "applied", Step: step.Apply, Phase: wire.After, Occurrence: 1, Action: wire.Observe})
+		applied := s.Proxy.Gate(wire.Rule{Name: "applied", Step: step.Apply, Phase: wire.Committed, Occurrence: 1, Action: wire.Observe})
 		defer applied.Remove()
 		if err := s.client().Do(ctx, writes...); err != nil {
 			return err

@@ -37,3 +37,7 @@ func All() []Step {
 		Index, Verify, Lock, Drain, Rename, Unlock, Cleanup,
 	}
 }
+
+// Writes reports whether a step writes rows of the shadow. Some tools do that
+// in a transaction of several statements: the step is done once it ends.
+func (s Step) Writes() bool { return s == CopyWrite || s == Apply }

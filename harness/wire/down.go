@@ -9,7 +9,8 @@ import (
 // downState is where the server's side of a connection stands.
 type downState struct {
 	call      *call         // whose reply is being read
-	gates     []gateClaim   // After gates that act on it
+	gates     []awaited     // what acts on it once it is whole
+	open      []awaited     // Committed gates that wait for the end of a transaction
 	kept      *bytes.Buffer // its packets, if a gate keeps them back
 	continued bool          // the next packet goes on with the message before
 	streaming *call         // the dump whose events are coming
@@ -18,6 +19,13 @@ type downState struct {
 	firstSeq  byte // of the reply
 	nextSeq   byte // the packet number that must come
 	anySeq    bool // the client has packets of its own in between
+}
+
+// awaited is a gate that acts on a command when its reply has come, or its
+// transaction has ended.
+type awaited struct {
+	gateClaim
+	command Command
 }
 
 // down carries the server's packets to the client until one of them leaves.
@@ -159,7 +167,13 @@ func (c *conn) beginReply(s *downState) {
 	s.call, s.gates, s.kept = k, nil, nil
 	s.firstSeq = byte(k.lastSeq.Load()) + 1
 	s.nextSeq, s.anySeq = s.firstSeq, false
-	s.gates = claims(c.proxy.commandGates(After, k.command))
+	s.gates = s.open
+	for _, phase := range []Phase{After, Committed} {
+		for _, claim := range claims(c.proxy.commandGates(phase, k.command)) {
+			s.gates = append(s.gates, awaited{claim, k.command})
+		}
+	}
+	s.open = nil
 	for _, g := range s.gates {
 		k.parser.capture = true
 		if g.gate.rule.Action != Observe && k.request.answer != answerStream {
@@ -173,6 +187,9 @@ func (c *conn) beginReply(s *downState) {
 func (c *conn) endReply(s *downState, p packet) error {
 	k, gates := s.call, s.gates
 	s.call, s.gates = nil, nil
+	if k.parser.status&statusInTransaction != 0 {
+		gates, s.open = split(gates)
+	}
 	reply := k.parser.reply
 	c.answered(k)
 	defer close(k.done)
@@ -182,7 +199,7 @@ func (c *conn) endReply(s *downState, p packet) error {
 			if held != (g.gate.rule.Action != Observe) || !g.gate.acts() {
 				continue
 			}
-			h := Hit{Gate: g.gate.rule.Name, Occurrence: g.occurrence, Command: k.command, Reply: &reply}
+			h := Hit{Gate: g.gate.rule.Name, Occurrence: g.occurrence, Command: g.command, Reply: &reply}
 			switch g.gate.rule.Action {
 			case Observe:
 				g.gate.report(h)
@@ -204,6 +221,19 @@ func (c *conn) endReply(s *downState, p packet) error {
 		return err
 	}
 	return c.toClient(p, true)
+}
+
+// split parts the gates that act on a reply from those that wait for the end
+// of the transaction that it tells of.
+func split(gates []awaited) (now, later []awaited) {
+	for _, g := range gates {
+		if g.gate.rule.phase() == Committed {
+			later = append(later, g)
+		} else {
+			now = append(now, g)
+		}
+	}
+	return now, later
 }
 
 // event takes the first packet of an event, or of the end of the stream.

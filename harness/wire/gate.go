@@ -22,13 +22,16 @@ type Phase uint8
 const (
 	Before Phase = iota // the server has not seen the command
 	After               // the whole reply has come, and the client has seen nothing of it
+	// Committed is After, and where the command leaves a transaction open,
+	// after the command that ends it.
+	Committed
 )
 
 func (p Phase) String() string {
-	if p == After {
-		return "after"
+	if p == Before {
+		return "before"
 	}
-	return "before"
+	return "after"
 }
 
 // Action is what a gate does with what it matches.
@@ -86,7 +89,7 @@ type Hit struct {
 	At         time.Time
 	Occurrence int // which match since the gate was set, from 1
 	Command    Command
-	Reply      *Reply // After
+	Reply      *Reply // After; Committed: to the command that ended the transaction
 	Event      *Event // of an EventRule; Command is then the dump
 }
 
