@@ -34,7 +34,7 @@ func (g ghOst) Phrasebook() wire.Phrasebook {
 		// where it begins.
 		phrase(step.RangeRead, `select /\* gh-ost [^*]+[^*:]\*/ .* force index \(.* desc limit 1\s*$`),
 		phrase(step.CopyNext, `select /\* gh-ost [^*]+ iteration:\d+ \*/`),
-		phrase(step.CopyWrite, `insert /\* gh-ost [^*]+\*/ ignore into [^(]+_gho`+"`"+` .* select `),
+		phrase(step.CopyWrite, `insert /\* gh-ost [^*]+\*/ ignore into [^(]+_gho`+"`"+` .*\bselect `),
 		phrase(step.Apply, `(?:insert|update|delete|replace) /\* gh-ost \S+_gho`+"`"),
 		phrase(step.Lock, `lock /\* gh-ost \*/ tables `),
 		phrase(step.Drain, note(`2`, `AllEventsUpToLockProcessed:\d+`)),

@@ -36,6 +36,7 @@ var ghOstSays = []said{
 	{"select /* gh-ost `shop`.`t` iteration:4 */ `id` from `shop`.`t` where ((`id` > 1)) order by `id` asc limit 1 offset 9", step.CopyNext},
 	{"select /* gh-ost `shop`.`t` iteration:4 */ `id` from (select `id` from `shop`.`t` limit 10) select_osc_chunk order by `id` desc limit 1", step.CopyNext},
 	{"\n\tinsert /* gh-ost `shop`.`t` */ ignore\n\tinto `shop`.`_t_gho` (`id`, `a`)\n\t( select `id`, `a` from `shop`.`t` force index (`PRIMARY`) where ((`id` > 1)) lock in share mode )", step.CopyWrite},
+	{"\n\tinsert /* gh-ost `shop`.`t` */ ignore\n\tinto `shop`.`_t_gho` (`id`, `a`)\n\t(select `id`, `a` from `shop`.`t` where `id` = 1 and `a` >= 2) union all (select `id`, `a` from `shop`.`t` where `id` > 1)", step.CopyWrite},
 	{"\n\tinsert /* gh-ost `shop`.`_t_gho` */ ignore\n\tinto `shop`.`_t_gho` (`id`) values (7)", step.Apply},
 	{"\n\tupdate /* gh-ost `shop`.`_t_gho` */ `shop`.`_t_gho` set `a`=1 where ((`id` = 7));\n\tdelete ...", step.Apply},
 	{"delete /* gh-ost `shop`.`_t_gho` */ from `shop`.`_t_gho` where ((`id` = 7))", step.Apply},
