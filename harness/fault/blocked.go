@@ -12,9 +12,9 @@ import (
 
 // OnceReadOrWaiting acts once the subject has the answer to its first
 // statement of the step read, or is seen waiting on the server in that
-// statement or in one of the other steps. Nothing is held: a tool that
-// protects itself by waiting must be let go, and one that doesn't has read
-// what it will go by.
+// statement or in one of the other steps, or for long in any other. Nothing is
+// held: a tool that protects itself by waiting must be let go, and one that
+// doesn't has read what it will go by.
 func OnceReadOrWaiting(read step.Step, others ...step.Step) Fault {
 	return Fault{moment: onceReadOrWaiting(read, others)}
 }
@@ -41,7 +41,9 @@ func onceReadOrWaiting(read step.Step, others []step.Step) moment {
 					return nil
 				case <-tick.C:
 				}
-				waiting, err := site.waits(ctx, steps)
+				waiting, err := site.waits(ctx, func(c wire.Command) bool {
+					return slices.Contains(steps, c.Step) || time.Since(c.Sent) > stuckAfter
+				})
 				if err != nil {
 					return err
 				}
@@ -54,11 +56,16 @@ func onceReadOrWaiting(read step.Step, others []step.Step) moment {
 	}}
 }
 
-// waits asks the server whether a statement of these steps is waiting for a
-// lock, of rows or of the table, or for an ACK.
-func (s *Site) waits(ctx context.Context, steps []step.Step) (bool, error) {
+// stuckAfter is how long a statement must have waited to show that the subject
+// will not come to a step that is milliseconds away: its clock, say, is a row
+// that it writes, and while that waits for its ACK it holds still.
+const stuckAfter = 3 * time.Second
+
+// waits asks the server whether a statement of the subject that concerns us is
+// waiting for a lock, of rows or of the table, or for an ACK.
+func (s *Site) waits(ctx context.Context, concerns func(wire.Command) bool) (bool, error) {
 	for _, command := range s.Proxy.InFlight() {
-		if !slices.Contains(steps, command.Step) {
+		if !concerns(command) {
 			continue
 		}
 		if waiting, err := s.waitsForRow(ctx, uint64(command.ServerThread)); waiting || err != nil {

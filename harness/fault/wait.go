@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"rowproof/harness/history"
 	"rowproof/harness/observe"
 	"rowproof/harness/step"
+	"rowproof/harness/wire"
 	"rowproof/harness/workload"
 )
 
@@ -37,7 +39,9 @@ func WaitBlocked(steps ...step.Step) Action {
 		name += " " + string(st)
 	}
 	return Action{Name: name, Do: func(ctx context.Context, s *Site) error {
-		return every(ctx, func() (bool, error) { return s.waits(ctx, steps) })
+		return every(ctx, func() (bool, error) {
+			return s.waits(ctx, func(c wire.Command) bool { return slices.Contains(steps, c.Step) })
+		})
 	}}
 }
 
