@@ -81,5 +81,8 @@ func (r *run) missing() []string {
 	if !resumes && slices.ContainsFunc(r.scenario.Then, func(a Attempt) bool { return a.Resume }) {
 		missing = append(missing, "resume")
 	}
+	if c, ok := r.under.(subject.Chunker); ok && r.scenario.Chunk > 0 && r.scenario.Chunk < c.LeastChunk() {
+		missing = append(missing, fmt.Sprintf("chunks of %d rows", r.scenario.Chunk))
+	}
 	return missing
 }

@@ -37,7 +37,7 @@ type ResultRow struct {
 	Expected bool     `json:"expected"`
 	Reason   string   `json:"reason,omitempty"`  // why it is not as expected
 	Known    string   `json:"known,omitempty"`   // the public report of what the tool is known to do, and did
-	Missing  []string `json:"missing,omitempty"` // steps that the subject lacks
+	Missing  []string `json:"missing,omitempty"` // what the subject lacks
 	Seconds  float64  `json:"seconds"`
 	// Phases is what Seconds was spent on.
 	Phases []history.Phase `json:"phases,omitempty"`

@@ -141,7 +141,7 @@ func told(groups []group) []group {
 // anomalyText is the anomaly, or why the scenario is not applicable.
 func anomalyText(r Run) string {
 	if r.notApplicable() {
-		return "no step " + strings.Join(r.Record.Missing, ", ")
+		return "lacks " + strings.Join(r.Record.Missing, ", ")
 	}
 	return r.Anomaly()
 }

@@ -139,7 +139,7 @@ const explained = 3
 // Judge runs every checker over the record. The worst verdict wins.
 func Judge(r *history.Record) Judgement {
 	if len(r.Missing) > 0 {
-		why := fmt.Sprintf("%s has no step %s", r.Subject, strings.Join(r.Missing, ", "))
+		why := fmt.Sprintf("%s lacks %s", r.Subject, strings.Join(r.Missing, ", "))
 		return Judgement{Scenario: r.Scenario, Subject: r.Subject, Verdict: NotApplicable,
 			Results: []Result{{Checker: "steps", Verdict: NotApplicable, Unknown: []string{why}}}}
 	}

@@ -96,7 +96,7 @@ func TestNotApplicable(t *testing.T) {
 	if j.Verdict != check.NotApplicable || j.Verdict == check.Valid {
 		t.Errorf("verdict: got %s, want %s", j.Verdict, check.NotApplicable)
 	}
-	if diff := cmp.Diff([]string{"tool has no step apply, drain"}, j.Reasons()); diff != "" {
+	if diff := cmp.Diff([]string{"tool lacks apply, drain"}, j.Reasons()); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 }

@@ -22,7 +22,7 @@ type Record struct {
 	Foreign  bool      `json:"foreign,omitempty"` // the subject is a tool that is not ours
 	Version  string    `json:"version,omitempty"` // of that tool, as itself tells it
 	Flags    []string  `json:"flags,omitempty"`   // arguments that the user gave for it
-	Missing  []string  `json:"missing,omitempty"` // steps that the faults need and the subject lacks: then it did not run
+	Missing  []string  `json:"missing,omitempty"` // what the scenario needs and the subject lacks, steps above all: then it did not run
 	Seed     uint64    `json:"seed"`              // the source of all randomness of the run
 	Started  time.Time `json:"started"`           // wall clock; every other time is relative to it
 

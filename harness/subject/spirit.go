@@ -47,6 +47,9 @@ func (s spirit) Phrasebook() wire.Phrasebook {
 // Tables implements TableNamer. The old table's name ends in the time.
 func (s spirit) Tables(table string) Tables { return Tables{Shadow: "_" + table + "_new"} }
 
+// LeastChunk implements Chunker.
+func (spirit) LeastChunk() int { return 1000 }
+
 // Command implements Subject.
 func (s spirit) Command(_ context.Context, t Target) (Command, error) {
 	dir, err := s.build.private(s.tool)
@@ -68,7 +71,7 @@ func (s spirit) Command(_ context.Context, t Target) (Command, error) {
 		// The old table is what the new one is compared with.
 		"--skip-drop-after-cutover",
 	}
-	if t.Threads > 0 { // how many rows a chunk has it decides by itself
+	if t.Threads > 0 {
 		argv = append(argv, "--threads", strconv.Itoa(t.Threads))
 	}
 	if t.LockWait > 0 {

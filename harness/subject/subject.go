@@ -77,6 +77,13 @@ type Resumer interface {
 	Resumes()
 }
 
+// Chunker is a subject that decides by itself how many rows it copies at once.
+type Chunker interface {
+	// LeastChunk is how many rows that is at least: with a smaller
+	// Target.Chunk the subject can't be tested.
+	LeastChunk() int
+}
+
 // In returns the command as on a host whose clock shows the time of this zone:
 // "Asia/Kathmandu". "" leaves the zone of this host.
 func (c Command) In(zone string) Command {

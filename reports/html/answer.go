@@ -27,7 +27,7 @@ func newAnswer(r reports.Run, record *history.Record, anomalies []check.Anomaly)
 	}[verdict]}
 	switch {
 	case verdict == check.NotApplicable:
-		a.Line = "The scenario was not run: the subject has no step " + strings.Join(record.Missing, ", ") + ", at which a fault would act."
+		a.Line = "The scenario was not run: the subject lacks " + strings.Join(record.Missing, ", ") + "."
 		return a
 	case len(anomalies) > 0:
 		a.Line = anomalies[0].Text

@@ -63,7 +63,7 @@ func TestWriteRun(t *testing.T) {
 
 	t.Run("OK/NotApplicable", func(t *testing.T) {
 		got := read(t, page(t, &history.Record{Scenario: "s", Subject: "tool", Missing: []string{"apply"}}))
-		for _, want := range []string{"Not applicable", "the subject has no step apply", "there is no timeline"} {
+		for _, want := range []string{"Not applicable", "the subject lacks apply", "there is no timeline"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("page lacks %q", want)
 			}
