@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"rowproof/harness/history"
 )
@@ -18,7 +19,7 @@ func OutcomeExpected(r *history.Record) Result {
 	if r.Expect != "" && r.Exit.Outcome != r.Expect && !(r.Foreign && gaveUp) {
 		text := fmt.Sprintf("The migration should have been %s, and was %s (exit status %d)", r.Expect, r.Exit.Outcome, r.Exit.Code)
 		if r.Exit.Message != "" {
-			text += ": " + r.Exit.Message
+			text += ": " + strings.TrimSuffix(r.Exit.Message, ".")
 		}
 		found = append(found, Anomaly{Kind: UnexpectedOutcome, Text: text + "."})
 	}
