@@ -16,7 +16,6 @@ func TestBinPurged(t *testing.T) {
 		ID: "bin-purged",
 		Bug: "A change is gone. The tool's binlog connection broke, and before it was back, the file that it needed " +
 			"was purged. The tool went on with the oldest file that was left.",
-		Reports: []string{"spirit 1036"},
 		Cluster: single,
 		Table:   table,
 		Alter:   widen,

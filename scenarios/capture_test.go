@@ -18,7 +18,7 @@ func TestTriggerOrder(t *testing.T) {
 		Bug: "A row that was inserted and updated as the migration started has the value from before the " +
 			"update. The tool had begun to take over inserts and not yet updates; and the copy left the row " +
 			"out, for it was there.",
-		Reports: []string{"LHM 181"},
+		Reports: []string{"Shopify LHM 181"},
 		Table:   table,
 		Alter:   widen,
 

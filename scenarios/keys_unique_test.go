@@ -41,7 +41,7 @@ func TestKeyAddedUniqueStream(t *testing.T) {
 		ID: "key-added-unique-stream",
 		Bug: "A row is gone after an ALTER that adds a unique key: a row with the same value was inserted while the " +
 			"tool copied, and the tool left it out.",
-		Reports: []string{"gh-ost 477"},
+		Reports: []string{"gh-ost 485", "gh-ost 1636"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "ADD UNIQUE KEY email (email), " + widen,
@@ -60,7 +60,7 @@ func TestKeyAddedUniqueCollation(t *testing.T) {
 		ID: "key-added-unique-collation",
 		Bug: "A row is gone after an ALTER that adds a unique key and gives its column another collation, under which " +
 			"two values are one that were two before: the row that was written later took the place of the other.",
-		Reports: []string{"gh-ost 1500"},
+		Reports: []string{"gh-ost 825", "gh-ost 1526"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter: "MODIFY email VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci NOT NULL, " +

@@ -41,7 +41,7 @@ func TestValNarrowInteger(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "val-narrow-integer",
 		Bug:     "A number is 127 that was 300 before an ALTER from INT to TINYINT: the row was changed while the tool copied.",
-		Reports: []string{"gh-ost 344"},
+		Reports: []string{"gh-ost 191"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY n TINYINT NOT NULL",
@@ -101,7 +101,7 @@ func TestValEnumSet(t *testing.T) {
 		ID: "val-enum-set",
 		Bug: "Rows hold other members of an ENUM and a SET than before, after an ALTER that put the members in another " +
 			"order: the tool copied their numbers.",
-		Reports: []string{"gh-ost 637", "gh-ost 642", "spirit 885", "Vitess 15349"},
+		Reports: []string{"gh-ost 637", "gh-ost 920", "Vitess 15349"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY e ENUM('blue', 'green', 'red', 'grey') NULL, MODIFY s SET('z', 'y', 'x') NULL, " + widen,
@@ -119,7 +119,7 @@ func TestValEnumSetText(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "val-enum-set-text",
 		Bug:     "A column holds '2' where it held 'large', after an ALTER from ENUM to VARCHAR: the tool copied the members' numbers.",
-		Reports: []string{"gh-ost 637"},
+		Reports: []string{"gh-ost 642", "Vitess 8242"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY word VARCHAR(10) NULL, " + widen,

@@ -8,13 +8,14 @@ import (
 	"rowproof/harness/check"
 )
 
-// trackers are the addresses of public reports, by the first word of their
-// short names.
+// trackers are the addresses of public reports, by their short names without
+// the number.
 var trackers = map[string]string{
 	"DM":                 "https://github.com/pingcap/tiflow/issues/%s",
 	"LHM":                "https://github.com/soundcloud/lhm/issues/%s",
 	"Launchpad":          "https://bugs.launchpad.net/percona-toolkit/+bug/%s",
 	"OnlineSchemaChange": "https://github.com/facebookincubator/OnlineSchemaChange/commit/%s",
+	"Shopify LHM":        "https://github.com/Shopify/lhm/issues/%s",
 	"PT":                 "https://perconadev.atlassian.net/browse/PT-%s",
 	"Vitess":             "https://github.com/vitessio/vitess/issues/%s",
 	"gh-ost":             "https://github.com/github/gh-ost/issues/%s",
@@ -35,8 +36,10 @@ func split(report string) (tracker, number string) {
 	if number, ok := strings.CutPrefix(report, "PT-"); ok {
 		return "PT", number
 	}
-	tracker, number, _ = strings.Cut(report, " ")
-	return tracker, number
+	if i := strings.LastIndex(report, " "); i >= 0 {
+		return report[:i], report[i+1:]
+	}
+	return report, ""
 }
 
 // link is a public report in Markdown. One of a tracker that is not known
