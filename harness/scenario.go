@@ -16,6 +16,10 @@ type Scenario struct {
 	ID  string // as users name it: seam-after-sync
 	Bug string // the bug as a user would meet it
 
+	// Reports are public reports of the bug, by short names such as "gh-ost
+	// 1030" or "PT-1747"; nil: none was found.
+	Reports []string
+
 	// File is the bug report that the scenario was read from, as its run is
 	// repeated; "" for one in Go.
 	File string

@@ -170,7 +170,7 @@ func (s *Suite) Run(t *testing.T, scenario Scenario) {
 	if s.list {
 		s.events.Send(history.Event{
 			Kind: history.EventScenario, Scenario: scenario.ID, Test: t.Name(), Bug: scenario.Bug,
-			Guards: string(scenario.Guards), Control: control,
+			Guards: string(scenario.Guards), Control: control, Reports: scenario.Reports,
 		})
 		return
 	}

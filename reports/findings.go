@@ -4,18 +4,18 @@ import (
 	"rowproof/harness/check"
 )
 
-// Findings returns what runs of tools that are not ours found, by tool. It
-// fails if repeats of a run disagree, or if a run is Unknown.
+// Findings returns what runs found, by the file of check.KnownDir that it
+// belongs to. It fails if repeats of a run disagree, or if a run is Unknown.
 func Findings(runs []Run) (map[string]check.Findings, error) {
-	type same struct{ tool, scenario, subject string }
+	type same struct {
+		file, scenario, subject string
+		verify                  bool
+	}
 	repeats := map[same][]check.Finding{}
 	var order []same
 	for _, r := range runs {
-		if !r.Record.Foreign {
-			continue
-		}
 		f := check.NewFinding(r.Record, r.Conclusion.Judgement)
-		s := same{r.Record.Subject, f.Scenario, f.Subject}
+		s := same{check.File(r.Record), f.Scenario, f.Subject, f.Verify}
 		if repeats[s] == nil {
 			order = append(order, s)
 		}
@@ -27,7 +27,7 @@ func Findings(runs []Run) (map[string]check.Findings, error) {
 		if err != nil {
 			return nil, err
 		}
-		found[s.tool] = append(found[s.tool], f)
+		found[s.file] = append(found[s.file], f)
 	}
 	return found, nil
 }

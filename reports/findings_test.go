@@ -16,14 +16,23 @@ func TestFindings(t *testing.T) {
 		Verdict: check.Invalid, Anomaly: check.LostRow, Date: "2026-03-01", Report: check.NoReport,
 	}
 	without := check.Finding{Scenario: "copy-split-read-write", Subject: "pt-osc", Verdict: check.NotApplicable, Date: "2026-03-01"}
-	runs := load(t, suite)
+	bare := check.Finding{
+		Scenario: "seam-after-sync", Subject: "osc", Outcome: "completed", Verdict: check.Valid, Date: "2026-03-01",
+	}
+	verified := bare
+	verified.Verify = true
+	killed := check.Finding{
+		Scenario: "seam-after-sync", Subject: "mutant:range-read-trusts-attach", Outcome: "completed",
+		Verdict: check.Invalid, Anomaly: check.LostRow, Date: "2026-03-01",
+	}
+	part := func(dir string) string { return filepath.Join(suite, dir) }
 
 	t.Run("OK", func(t *testing.T) {
-		got, err := reports.Findings(runs)
+		got, err := reports.Findings(load(t, part("seam-after-sync"), part("copy-split-read-write/pt-osc")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string]check.Findings{"gh-ost": {lost}, "pt-osc": {without}}
+		want := map[string]check.Findings{"gh-ost": {lost}, "pt-osc": {without}, "osc": {bare, verified}, "mutants": {killed}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("findings (-want +got):\n%s", diff)
 		}

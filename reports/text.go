@@ -44,7 +44,7 @@ func (t Terminal) verdict(expected bool, s string) string {
 }
 
 // WriteText writes the verdict table, the stories of the runs that need one,
-// and a summary.
+// how repeats ended, the slowest scenarios, and a summary.
 func WriteText(t Terminal, runs []Run) error {
 	groups := groupRuns(runs)
 	var b strings.Builder
@@ -54,6 +54,7 @@ func WriteText(t Terminal, runs []Run) error {
 		writeStory(&b, t, g)
 	}
 	writeCounts(&b, t, runs)
+	writeSlowest(&b, runs)
 	b.WriteString("\n")
 	for _, scenario := range unproven(runs) {
 		fmt.Fprintf(&b, "%s has no control: nothing proves that it can find its bug.\n", scenario)

@@ -20,6 +20,7 @@ func TestBinSavepoint(t *testing.T) {
 		Bug: "What a transaction changed after its SAVEPOINT is gone. The tool took the statement, which stands as " +
 			"text between the row events, for the end of the transaction. Then its connection broke, and it asked " +
 			"for the transactions that follow.",
+		Reports: []string{"spirit 1042", "spirit 1065", "spirit 1077"},
 		Cluster: single,
 		Table:   table,
 		Alter:   widen,

@@ -19,6 +19,7 @@ func TestBinBigTransaction(t *testing.T) {
 		ID: "bin-big-transaction",
 		Bug: "Some of what one huge transaction changed is gone. It changed more rows than the tool keeps waiting, " +
 			"and more bytes than max_allowed_packet lets into one statement; a change that had to wait for room was forgotten.",
+		Reports: []string{"spirit 1036", "spirit 1040"},
 		Cluster: topology.Spec{GTID: true, Options: []string{"--max-allowed-packet=1M"}},
 		Table:   table,
 		Alter:   "MODIFY k BIGINT NOT NULL DEFAULT 0",
@@ -37,6 +38,7 @@ func TestBinNeighbourNoise(t *testing.T) {
 		ID: "bin-neighbour-noise",
 		Bug: "A change is gone that stood in one transaction with a change of another table. That one's row was so " +
 			"big that the tool gave up decoding it, and with it all that followed in the transaction.",
+		Reports: []string{"gh-ost 976", "gh-ost 428"},
 		Cluster: single,
 		Table:   table,
 		Alter:   widen,

@@ -18,6 +18,7 @@ func TestBinRotate(t *testing.T) {
 		Bug: "The changes of a long transaction are gone. While it was open, somebody flushed the binary logs, so " +
 			"its events stood at the beginning of a new file. The tool took each event that ends before the place " +
 			"where it had begun to read for one that it had seen, and looked at the offsets alone.",
+		Reports: []string{"go-mysql 396", "go-mysql 752"},
 		Cluster: single,
 		Table:   table,
 		Alter:   widen,
@@ -41,6 +42,7 @@ func TestBinRotateAttach(t *testing.T) {
 		ID: "bin-rotate-attach",
 		Bug: "A change is gone on a server whose binary logs were flushed between the moment at which the tool " +
 			"read the position and the moment at which it asked for the events behind it.",
+		Reports: []string{"go-mysql 396", "go-mysql 752"},
 		Cluster: single,
 		Table:   table,
 		Alter:   widen,
@@ -67,6 +69,7 @@ func TestBinRotateDigits(t *testing.T) {
 		ID: "bin-rotate-digits",
 		Bug: "Changes are gone that were made after the binary log went from file 999999 to file 1000000. The tool " +
 			"compared the names of the files as texts, and binlog.1000000 sorts before binlog.999999.",
+		Reports: []string{"gh-ost 1604", "go-mysql 547"},
 		Cluster: topology.Spec{GTID: true, FirstBinlog: 999_999},
 		Table:   table,
 		Alter:   widen,

@@ -16,6 +16,7 @@ func TestBinStatementSession(t *testing.T) {
 		ID: "bin-statement-session",
 		Bug: "The changes of one session are gone. It had binlog_format=STATEMENT, so they stood in the binlog as " +
 			"texts that name no row, and the tool looked at row events alone.",
+		Reports: []string{"gh-ost 991", "ghostferry 173", "ghostferry 183"},
 		Cluster: single,
 		Table:   table,
 		Alter:   widen,
@@ -36,6 +37,7 @@ func TestBinLogOffSession(t *testing.T) {
 		ID: "bin-log-off-session",
 		Bug: "The changes of one session are gone. It had sql_log_bin=0, so nothing of them was in the binlog, and " +
 			"the pass that should have compared the tables compared their numbers of rows.",
+		Reports: []string{"gh-ost 991"},
 		Cluster: single,
 		Table:   table,
 		Alter:   widen,
@@ -57,6 +59,7 @@ func TestBinDDLDuring(t *testing.T) {
 		ID: "bin-ddl-during",
 		Bug: "A column is gone, with all that it held. Somebody added it to the table while the migration ran, and " +
 			"the tool swapped in a table that was made before.",
+		Reports: []string{"Vitess 19365", "OnlineSchemaChange 0f2d592"},
 		Cluster: single,
 		Table:   table,
 		Alter:   widen,

@@ -18,8 +18,9 @@ func TestTriggerOrder(t *testing.T) {
 		Bug: "A row that was inserted and updated as the migration started has the value from before the " +
 			"update. The tool had begun to take over inserts and not yet updates; and the copy left the row " +
 			"out, for it was there.",
-		Table: table,
-		Alter: widen,
+		Reports: []string{"Shopify LHM 181"},
+		Table:   table,
+		Alter:   widen,
 
 		Faults: fault.Plan{
 			// What a tool that works with triggers does first of this step is to
@@ -42,8 +43,9 @@ func TestLedgerGap(t *testing.T) {
 		Bug: "A row is gone that was inserted during the migration in a slow transaction. Another one, with a " +
 			"higher number, was committed first and taken over; then the tool looked for changes with still " +
 			"higher numbers only.",
-		Table: table,
-		Alter: widen,
+		Reports: []string{"Facebook OSC's list of gaps"},
+		Table:   table,
+		Alter:   widen,
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite,

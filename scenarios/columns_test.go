@@ -16,6 +16,7 @@ func TestColRename(t *testing.T) {
 		ID: "col-rename",
 		Bug: "A column is NULL in every row after it was renamed by RENAME COLUMN: the tool did not read that clause, " +
 			"and took the column for a new one.",
+		Reports: []string{"gh-ost 1034"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "RENAME COLUMN a TO c, " + widen,
@@ -36,6 +37,7 @@ func TestColRenameChange(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "col-rename-change",
 		Bug:     "A column is NULL in every row after it was renamed by CHANGE: the tool took it for a new one.",
+		Reports: []string{"Launchpad 1068562"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "CHANGE a c VARCHAR(30) NULL, " + widen,
@@ -57,6 +59,7 @@ func TestColRenameReadd(t *testing.T) {
 		ID: "col-rename-readd",
 		Bug: "A column was renamed, and in the same ALTER a new one got its old name. The values are in the new column, " +
 			"and the renamed one is empty: the tool matched columns by their names.",
+		Reports: []string{"gh-ost 1273"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "RENAME COLUMN a TO c, ADD COLUMN a VARCHAR(20) NULL, " + widen,
@@ -77,6 +80,7 @@ func TestColReorder(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "col-reorder",
 		Bug:     "Two columns have each other's values after an ALTER that put one before the other: the tool matched columns by their places.",
+		Reports: []string{"gh-ost 239"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY b VARCHAR(20) NULL AFTER id, " + widen,
@@ -113,6 +117,7 @@ func TestColReorderReadd(t *testing.T) {
 		ID: "col-reorder-readd",
 		Bug: "A column was dropped and a new one of the same name added. The old values, which should be gone, are in " +
 			"the new one: the tool matched columns by their names.",
+		Reports: []string{"gh-ost 384"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "DROP COLUMN a, ADD COLUMN a VARCHAR(20) NULL DEFAULT 'new', " + widen,
@@ -136,6 +141,7 @@ func TestColAutoInc(t *testing.T) {
 		Bug: "Ids are given a second time after the migration. The last rows of the table had been deleted; the new " +
 			"table went on counting behind its highest row, and the numbers of the deleted ones, which others " +
 			"still hold, came again.",
+		Reports: []string{"gh-ost 381"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,

@@ -15,9 +15,10 @@ func TestCopyChunkBorders(t *testing.T) {
 		ID: "copy-chunk-borders",
 		Bug: "The last row of each chunk is gone, on a table of as many rows as a chunk has: the chunk ended " +
 			"before it and the next began behind it.",
-		Table: fixtures.Accounts(10),
-		Alter: widenBalance,
-		Chunk: 10,
+		Reports: []string{"LHM 126", "gh-ost 1557"},
+		Table:   fixtures.Accounts(10),
+		Alter:   widenBalance,
+		Chunk:   10,
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -27,11 +28,12 @@ func TestCopyChunkBorders(t *testing.T) {
 
 func TestCopyChunkBordersOneRow(t *testing.T) {
 	suite.Run(t, harness.Scenario{
-		ID:    "copy-chunk-borders-one-row",
-		Bug:   "The only row of a table is gone: it was the border of a chunk, which ended before it.",
-		Table: fixtures.Accounts(1),
-		Alter: widenBalance,
-		Chunk: 1,
+		ID:      "copy-chunk-borders-one-row",
+		Bug:     "The only row of a table is gone: it was the border of a chunk, which ended before it.",
+		Reports: []string{"LHM 126", "gh-ost 1557"},
+		Table:   fixtures.Accounts(1),
+		Alter:   widenBalance,
+		Chunk:   1,
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -44,9 +46,10 @@ func TestCopyChunkBordersOneMore(t *testing.T) {
 		ID: "copy-chunk-borders-one-more",
 		Bug: "The last row is gone of a table that has one row more than a chunk: no border was found behind " +
 			"it, and the tool took that for the end.",
-		Table: fixtures.Accounts(11),
-		Alter: widenBalance,
-		Chunk: 10,
+		Reports: []string{"LHM 126", "gh-ost 1557"},
+		Table:   fixtures.Accounts(11),
+		Alter:   widenBalance,
+		Chunk:   10,
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -59,9 +62,10 @@ func TestCopyChunkBordersOneLess(t *testing.T) {
 		ID: "copy-chunk-borders-one-less",
 		Bug: "A table that has one row less than a chunk is empty afterwards: no border was found, and the " +
 			"tool took that for the end.",
-		Table: fixtures.Accounts(9),
-		Alter: widenBalance,
-		Chunk: 10,
+		Reports: []string{"LHM 126", "gh-ost 1557"},
+		Table:   fixtures.Accounts(9),
+		Alter:   widenBalance,
+		Chunk:   10,
 
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
@@ -75,9 +79,10 @@ func TestCopyChunkBordersGaps(t *testing.T) {
 		ID: "copy-chunk-borders-gaps",
 		Bug: "All rows behind a gap in the keys are gone. The tool counts keys, not rows, so a chunk fell into " +
 			"the gap and was empty, and the tool took that for the end.",
-		Table: table,
-		Alter: widenBalance,
-		Chunk: 10,
+		Reports: []string{"LHM 126", "gh-ost 1557"},
+		Table:   table,
+		Alter:   widenBalance,
+		Chunk:   10,
 
 		Faults: fault.Plan{
 			fault.First(fault.Write(workload.Move(table, "3", "1000"))),

@@ -15,6 +15,7 @@ func TestCopyErrorIsEnd(t *testing.T) {
 		ID: "copy-error-is-end",
 		Bug: "All rows behind the first few are gone. The session in which the tool looked for the next rows to " +
 			"copy was killed; it found none, and took that for the end.",
+		Reports: []string{"gh-ost 437", "gh-ost 444", "gh-ost 483", "gh-ost 835"},
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
 		Chunk:   10,
@@ -35,6 +36,7 @@ func TestCopyErrorIsEndReply(t *testing.T) {
 		ID: "copy-error-is-end-reply",
 		Bug: "All rows behind the first few are gone. The connection broke while the server told the tool where " +
 			"the next rows to copy end; the tool had no row, and took that for the end.",
+		Reports: []string{"gh-ost 437", "gh-ost 444", "gh-ost 483", "gh-ost 835"},
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
 		Chunk:   10,
@@ -53,6 +55,7 @@ func TestCopyErrorIsEndWrite(t *testing.T) {
 		ID: "copy-error-is-end-write",
 		Bug: "Some rows in the middle of a table are gone. The session that copied them was killed before it " +
 			"had, and the tool went on with the next.",
+		Reports: []string{"gh-ost 437", "gh-ost 444", "gh-ost 483", "gh-ost 835"},
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
 		Chunk:   10,
@@ -73,6 +76,7 @@ func TestCopyErrorIsEndInterrupted(t *testing.T) {
 		ID: "copy-error-is-end-interrupted",
 		Bug: "Some rows in the middle of a table are gone. The statement that copied them waited for a lock and " +
 			"was ended by somebody, and the tool went on with the next.",
+		Reports: []string{"gh-ost 437", "gh-ost 444", "gh-ost 483", "gh-ost 835"},
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
 		Chunk:   10,

@@ -19,6 +19,7 @@ func TestCopyPKMove(t *testing.T) {
 		Bug: "A row is gone whose key was changed during the migration. It moved from where the copy had not " +
 			"come to, to where it had been already: the copy met it nowhere, and the tool took the change " +
 			"for one of the old key.",
+		Reports: []string{"gh-ost 519", "PT-94", "spirit 417"},
 		Table:   table,
 		Alter:   widenBalance,
 		Chunk:   10,
@@ -41,6 +42,7 @@ func TestCopyPKMoveAhead(t *testing.T) {
 		Bug: "A row is there twice, under the key that it had and under the one that it got during the " +
 			"migration. It moved from where the copy had been to where it had not come yet, and the tool took " +
 			"the change for one of the new key.",
+		Reports: []string{"gh-ost 519", "PT-94", "spirit 417"},
 		Table:   table,
 		Alter:   widenBalance,
 		Chunk:   10,
@@ -63,6 +65,7 @@ func TestCopyPKMoveRetry(t *testing.T) {
 		Bug: "A row is there twice, under its old key and its new one. The first attempt to bring the change " +
 			"of the key to the new table had to wait too long for a lock and failed; the second wrote the row " +
 			"under its new key and did not remove the old one any more.",
+		Reports: []string{"gh-ost 1665"},
 		Cluster: topology.Spec{GTID: true, Options: []string{"--innodb-lock-wait-timeout=1"}},
 		Table:   table,
 		Alter:   widenBalance,

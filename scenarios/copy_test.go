@@ -20,6 +20,7 @@ func TestCopySplitReadWrite(t *testing.T) {
 		Bug: "A row has an old value after the migration. The tool read it, the application changed it, " +
 			"the change was applied to the shadow where the row was not yet, so it did nothing; then the " +
 			"tool wrote what it had read.",
+		Reports: []string{"ghostferry 169", "gh-ost 1062"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -42,6 +43,7 @@ func TestCopyResurrect(t *testing.T) {
 		Bug: "A row that was deleted during the migration is back. The tool read it, the application " +
 			"deleted it, the delete was applied to the shadow where the row was not yet; then the tool " +
 			"wrote what it had read.",
+		Reports: []string{"spirit 961"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,

@@ -19,6 +19,7 @@ func TestCopyUniqueHandover(t *testing.T) {
 		Bug: "A row is gone that was there all the time. It had taken over a unique value from another row, in " +
 			"one transaction. The other row was in the new table already, with the old value, for the binlog " +
 			"was read late; so the copy met a duplicate, took it for its own row and left it out.",
+		Reports: []string{"spirit 847", "gh-ost 485"},
 		Table:   table,
 		Alter:   widen,
 		Chunk:   10,
@@ -45,6 +46,7 @@ func TestCopyUniqueHandoverNew(t *testing.T) {
 		Bug: "A row that was inserted during the migration is gone. It held a unique value for a moment, which " +
 			"then went over to another row. The copy brought that one with the value first, for the binlog was " +
 			"read late; then the insert met a duplicate and was left out, and so was the update behind it.",
+		Reports: []string{"gh-ost 1633"},
 		Table:   table,
 		Alter:   widen,
 		Chunk:   10,
@@ -74,8 +76,9 @@ func TestCopyUniqueSwap(t *testing.T) {
 		Bug: "One of two rows is gone that swapped their unique values in one transaction during the migration. " +
 			"The tool brought them over one by one; the first met the value that the other still had there, and " +
 			"was left out.",
-		Table: table,
-		Alter: widen,
+		Reports: []string{"spirit 847", "spirit 851"},
+		Table:   table,
+		Alter:   widen,
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite, fault.WriteAndApply(

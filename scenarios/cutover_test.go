@@ -18,6 +18,7 @@ func TestCutLateWrite(t *testing.T) {
 		Bug: "The row count matches and one update is gone. It was committed after the tool had drained the " +
 			"binlog and before it locked writers out; a cut-over that does not drain again under the lock " +
 			"swaps in a table that never saw it.",
+		Reports: []string{"spirit 156", "spirit 162", "Vitess 8390"},
 		Cluster: semiSync,
 		Table:   fixtures.Pair(),
 		Alter:   widen,
@@ -61,6 +62,7 @@ func TestCutGapUnlock(t *testing.T) {
 		ID: "cut-gap-unlock",
 		Bug: "An update that was acknowledged is not in the new table. The tool drained under its lock, gave " +
 			"the lock back, and only then renamed: the update came in between and went into the old table.",
+		Reports: []string{"gh-ost 887", "gh-ost 26", "spirit 162"},
 		Cluster: semiSync,
 		Table:   fixtures.Pair(),
 		Alter:   widen,
@@ -81,6 +83,7 @@ func TestCutGapLockSession(t *testing.T) {
 		ID: "cut-gap-lock-session",
 		Bug: "An update is gone although the tool had locked the table. The session that held the lock was " +
 			"killed, so writers went on; its other session, which renamed, did not notice.",
+		Reports: []string{"gh-ost 887", "gh-ost 26"},
 		Cluster: semiSync,
 		Table:   fixtures.Pair(),
 		Alter:   widen,
@@ -103,6 +106,7 @@ func TestCutReplyLost(t *testing.T) {
 		ID: "cut-reply-lost",
 		Bug: "The tool says that the migration failed and that the table is as before, but the new table is " +
 			"live: the server had renamed, and only its reply was lost.",
+		Reports: []string{"spirit 955"},
 		Cluster: semiSync,
 		Table:   fixtures.Pair(),
 		Alter:   widen,
@@ -123,6 +127,7 @@ func TestCutTimeoutRetry(t *testing.T) {
 		ID: "cut-timeout-retry",
 		Bug: "The first try of the cut-over failed and the second succeeded, and an update from between them " +
 			"is gone: what was drained in the first try was taken for drained in the second.",
+		Reports: []string{"gh-ost 1255", "gh-ost 1637"},
 		Cluster: semiSync,
 		Table:   fixtures.Pair(),
 		Alter:   widen,
@@ -167,6 +172,7 @@ func TestCutMetadataLock(t *testing.T) {
 		ID: "cut-mdl",
 		Bug: "An update is gone after a cut-over that found the table in use. A long transaction kept the " +
 			"tool from its lock; it gave up waiting, and went on to rename without.",
+		Reports:  []string{"gh-ost 887", "PT-1747"},
 		Cluster:  semiSync,
 		Table:    fixtures.Pair(),
 		Alter:    widen,
@@ -213,6 +219,7 @@ func TestCutMissingTable(t *testing.T) {
 		ID: "cut-missing-table",
 		Bug: "For a moment in the cut-over the application was told that its table does not exist: the tool " +
 			"renamed the old table away, and the new one into its place, in two statements.",
+		Reports: []string{"Launchpad 1368244"},
 		Cluster: semiSync,
 		Table:   fixtures.Pair(),
 		Alter:   widen,
@@ -234,6 +241,7 @@ func TestCutSecondTool(t *testing.T) {
 		ID: "cut-second-tool",
 		Bug: "Two migrations of the same table ran at once, started by two people. The second took the " +
 			"first one's tables for leftovers and removed them under its hands.",
+		Reports: []string{"gh-ost 1693", "spirit 927"},
 		Cluster: semiSync,
 		Table:   fixtures.Pair(),
 		Alter:   widen,

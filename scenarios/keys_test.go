@@ -38,6 +38,7 @@ func TestKeyBit(t *testing.T) {
 		ID: "key-bit",
 		Bug: "A row is gone whose primary key ends in a BIT that is set. The tool took the bit at the end of a " +
 			"chunk for a text, and looked for the next rows above that.",
+		Reports: []string{"gh-ost 1480"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -57,6 +58,7 @@ func TestKeyEnum(t *testing.T) {
 		ID: "key-enum",
 		Bug: "Most rows are gone from a table with an ENUM in its primary key whose members are not in the order " +
 			"of the alphabet. The server keeps the rows by the members' numbers; the tool compared the members' names.",
+		Reports: []string{"gh-ost 273", "Launchpad 1613915"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -76,6 +78,7 @@ func TestKeyDecimal(t *testing.T) {
 		ID: "key-decimal",
 		Bug: "Rows are gone from a table whose key is a DECIMAL of 30 digits. The tool compared keys as floating-point " +
 			"numbers, for which neighbours in the 25th digit are one number, so the next chunk began behind all of them.",
+		Reports: []string{"gh-ost 1119"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -95,6 +98,7 @@ func TestKeyBinaryPadding(t *testing.T) {
 		ID: "key-binary-padding",
 		Bug: "Updates and deletes of some rows are lost: those with a BINARY key that ends in zero bytes. The binlog " +
 			"leaves such bytes out, and the tool looked for the shorter key, which no row has.",
+		Reports: []string{"gh-ost 654", "gh-ost 909", "spirit 945", "ghostferry 157", "DM 10672"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -116,6 +120,7 @@ func TestKeyZero(t *testing.T) {
 		ID: "key-zero",
 		Bug: "The row with id 0 has another id after the migration. The column is AUTO_INCREMENT, and the session " +
 			"that wrote the row let the server number it.",
+		Reports: []string{"gh-ost 722"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -133,6 +138,7 @@ func TestKeyZeroNegative(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "key-zero-negative",
 		Bug:     "Rows with negative ids are gone: the tool began to copy at 0, below which it expected no row.",
+		Reports: []string{"gh-ost 722"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,

@@ -17,6 +17,7 @@ func TestKeyCICollation(t *testing.T) {
 		Bug: "Rows are gone whose keys were written in another way: 'anna' became 'ANNA', 'bert' got a trailing " +
 			"space, 'strasse' became 'straße'. For the server each pair is one key; for the tool it was two, of " +
 			"which the old one had no row any more, so it deleted the row under it: the new one's.",
+		Reports: []string{"DM 9489"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -38,6 +39,7 @@ func TestKeyDatetimeFraction(t *testing.T) {
 		ID: "key-datetime-fraction",
 		Bug: "Updates are lost in a table whose key holds a DATETIME(6): the tool cut the fraction of the second " +
 			"off the key and found no row.",
+		Reports: []string{"go-mysql 677", "gh-ost 300"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -58,6 +60,7 @@ func TestKeyNegativeTime(t *testing.T) {
 		ID: "key-datetime-fraction-negative",
 		Bug: "An update is lost in a table whose key holds a TIME that is negative: the tool read the event's key " +
 			"without its sign, and brought the row of the positive one up to date.",
+		Reports: []string{"go-mysql 677", "gh-ost 300"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -77,6 +80,7 @@ func TestKeySubset(t *testing.T) {
 		Bug: "A row is there twice, in its old and its new state. The ALTER adds a column to the primary key; the " +
 			"application changed that column, and the tool wrote the row's new state beside the old one, which " +
 			"under the new key is another row.",
+		Reports: []string{"gh-ost 1452"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "DROP PRIMARY KEY, ADD PRIMARY KEY (id, day), " + widen,
@@ -95,6 +99,7 @@ func TestKeyGenerated(t *testing.T) {
 		ID: "key-generated",
 		Bug: "A row is there twice, in its old and its new state. A column of the primary key is generated; the tool " +
 			"left such columns out, took the rest for a unique key, and wrote the row's new state beside the old one.",
+		Reports: []string{"gh-ost 1461", "gh-ost 1504"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "ADD COLUMN twice BIGINT AS (val * 2) STORED", // a copy; a new type would make osc doubt the generated key

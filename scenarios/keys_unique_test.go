@@ -22,6 +22,7 @@ func TestKeyAddedUnique(t *testing.T) {
 		ID: "key-added-unique",
 		Bug: "A row is gone after an ALTER that adds a unique key. Two rows had one value under it; instead of " +
 			"stopping, as the server's own ALTER does, the tool left one of them out and said that all went well.",
+		Reports: []string{"gh-ost 167", "gh-ost 477", "gh-ost 1500", "PT-116", "LHM 115"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "ADD UNIQUE KEY email (email), " + widen,
@@ -40,6 +41,7 @@ func TestKeyAddedUniqueStream(t *testing.T) {
 		ID: "key-added-unique-stream",
 		Bug: "A row is gone after an ALTER that adds a unique key: a row with the same value was inserted while the " +
 			"tool copied, and the tool left it out.",
+		Reports: []string{"gh-ost 485", "gh-ost 1636"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "ADD UNIQUE KEY email (email), " + widen,
@@ -58,6 +60,7 @@ func TestKeyAddedUniqueCollation(t *testing.T) {
 		ID: "key-added-unique-collation",
 		Bug: "A row is gone after an ALTER that adds a unique key and gives its column another collation, under which " +
 			"two values are one that were two before: the row that was written later took the place of the other.",
+		Reports: []string{"gh-ost 825", "gh-ost 1526"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter: "MODIFY email VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci NOT NULL, " +

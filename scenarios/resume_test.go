@@ -18,6 +18,7 @@ func TestResDeleteAbove(t *testing.T) {
 		Bug: "A row that was deleted while the tool was down is back. It had been copied by a chunk that the " +
 			"saved progress does not know of yet; the resumed run took its delete for one of a row that the " +
 			"copy has still to come to, and dropped it.",
+		Reports: []string{"spirit 708", "spirit 704"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,

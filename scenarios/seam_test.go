@@ -41,6 +41,7 @@ func TestSeamAfterSync(t *testing.T) {
 			"It was in the binlog and waited for its semi-sync ACK when the tool attached, so its event lay " +
 			"before the attach position; and it was not visible yet when the tool read the range to copy, " +
 			"so it lay above that range.",
+		Reports: []string{"gh-ost 1030", "gh-ost 1038", "gh-ost 1039", "gh-ost 1141"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -59,6 +60,7 @@ func TestSeamAfterSyncEmpty(t *testing.T) {
 		ID: "seam-after-sync-empty",
 		Bug: "The first row of an empty table is gone after a migration: it waited for its semi-sync ACK " +
 			"while the tool attached and found nothing to copy.",
+		Reports: []string{"gh-ost 1030", "gh-ost 1038", "gh-ost 1039", "gh-ost 1141"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -78,6 +80,7 @@ func TestSeamAfterSyncUpdate(t *testing.T) {
 		Bug: "An update, a delete and a change of a key, all waiting for their semi-sync ACKs when the " +
 			"migration started, are half lost: the row whose key moved above the range that the tool " +
 			"had read is gone.",
+		Reports: []string{"gh-ost 1030", "gh-ost 1038", "gh-ost 1039", "gh-ost 1141"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,

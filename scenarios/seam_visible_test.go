@@ -31,6 +31,7 @@ func TestSeamDeliverBeforeVisible(t *testing.T) {
 		Bug: "A row has an old value after the migration. The binlog told the tool of its update while the " +
 			"update waited for its semi-sync ACK, and the tool read the row to see what it had become: it " +
 			"found what it had been. No other event came.",
+		Reports: []string{"spirit 746", "spirit 820", "spirit 1080"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -49,6 +50,7 @@ func TestSeamDeliverBeforeVisibleInsert(t *testing.T) {
 		ID: "seam-deliver-before-visible-insert",
 		Bug: "A row is gone that was inserted during the migration. The binlog told the tool of it while the " +
 			"insert waited for its semi-sync ACK, and the tool read the row: it found none.",
+		Reports: []string{"spirit 746", "spirit 820", "spirit 1080"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,

@@ -15,6 +15,7 @@ func TestValJSON(t *testing.T) {
 		ID: "val-json",
 		Bug: "Queries into JSON documents find other types than before: a DECIMAL is a DOUBLE, a DATETIME and a BLOB " +
 			"are strings. The tool read the documents as text and wrote the text.",
+		Reports: []string{"gh-ost 813", "spirit 842", "go-mysql 1147", "ghostferry 368"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -32,6 +33,7 @@ func TestValNumbers(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "val-numbers",
 		Bug:     "The last digits of a DECIMAL(65,30) are others in rows that changed during the migration: they went through a DOUBLE.",
+		Reports: []string{"gh-ost 681"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -67,6 +69,7 @@ func TestValNumbersUnsigned(t *testing.T) {
 		ID: "val-numbers-unsigned",
 		Bug: "BIGINT UNSIGNED and BIT(64) values from 9223372036854775808 on are another number in rows that changed " +
 			"during the migration: the tool held them as signed integers.",
+		Reports: []string{"gh-ost 157", "gh-ost 353", "spirit 885", "go-mysql 1119"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -87,6 +90,7 @@ func TestValTime(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "val-time",
 		Bug:     "Times have lost the fractions of their seconds in rows that changed during the migration.",
+		Reports: []string{"gh-ost 300", "go-mysql 677"},
 		Cluster: zeroDates,
 		Table:   table,
 		Alter:   widen,
@@ -122,6 +126,7 @@ func TestValTimeZero(t *testing.T) {
 		ID: "val-time-zero",
 		Bug: "Zero dates and zero days are another date after the migration: the tool read them into a type that " +
 			"has no such day.",
+		Reports: []string{"gh-ost 711"},
 		Cluster: zeroDates,
 		Table:   table,
 		Alter:   widen,

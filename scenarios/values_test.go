@@ -23,6 +23,7 @@ func TestValNarrow(t *testing.T) {
 		ID: "val-narrow",
 		Bug: "Names are cut off after an ALTER made the column shorter. The server's own ALTER would have refused to; " +
 			"the tool wrote in a session whose sql_mode lets the server cut.",
+		Reports: []string{"gh-ost 344", "gh-ost 191"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY name VARCHAR(5) NOT NULL",
@@ -40,6 +41,7 @@ func TestValNarrowInteger(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "val-narrow-integer",
 		Bug:     "A number is 127 that was 300 before an ALTER from INT to TINYINT: the row was changed while the tool copied.",
+		Reports: []string{"gh-ost 191"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY n TINYINT NOT NULL",
@@ -57,6 +59,7 @@ func TestValNarrowNull(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "val-narrow-null",
 		Bug:     "NULLs are empty texts after an ALTER to NOT NULL, which the server's own ALTER would have refused.",
+		Reports: []string{"gh-ost 191"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY maybe VARCHAR(20) NOT NULL",
@@ -76,6 +79,7 @@ func TestValTimestamp(t *testing.T) {
 		Bug: "Times are hours off in rows that changed during the migration, and right in all others. The ALTER made " +
 			"a DATETIME of a TIMESTAMP and the other way round, which the server converts in its own time zone; the " +
 			"session that applied changes had another one.",
+		Reports: []string{"gh-ost 247", "gh-ost 161", "spirit 1025", "go-mysql 295"},
 		Cluster: topology.Spec{Replicas: 1, SemiSync: true, GTID: true, Options: []string{"--default-time-zone=+05:00"}},
 		Table:   table,
 		// The columns get new names, for the ledger knows their texts in UTC
@@ -97,6 +101,7 @@ func TestValEnumSet(t *testing.T) {
 		ID: "val-enum-set",
 		Bug: "Rows hold other members of an ENUM and a SET than before, after an ALTER that put the members in another " +
 			"order: the tool copied their numbers.",
+		Reports: []string{"gh-ost 637", "gh-ost 920", "Vitess 15349"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY e ENUM('blue', 'green', 'red', 'grey') NULL, MODIFY s SET('z', 'y', 'x') NULL, " + widen,
@@ -114,6 +119,7 @@ func TestValEnumSetText(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID:      "val-enum-set-text",
 		Bug:     "A column holds '2' where it held 'large', after an ALTER from ENUM to VARCHAR: the tool copied the members' numbers.",
+		Reports: []string{"gh-ost 642", "Vitess 8242"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "MODIFY word VARCHAR(10) NULL, " + widen,
@@ -132,6 +138,7 @@ func TestValErrorEnum(t *testing.T) {
 		ID: "val-error-enum",
 		Bug: "An ENUM is NULL that held the empty text, which the server keeps for a value that was no member when a " +
 			"session without strict mode wrote it. The binlog has it as number 0, which the tool took for no value.",
+		Reports: []string{"gh-ost 469"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
@@ -150,6 +157,7 @@ func TestValCharset(t *testing.T) {
 		ID: "val-charset",
 		Bug: "Texts are garbled in rows that changed while a table was converted to utf8mb4. The binlog has the bytes " +
 			"of several character sets; the tool took all of them for latin1.",
+		Reports: []string{"gh-ost 1438", "gh-ost 1568", "DM 7028"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   "CONVERT TO CHARACTER SET utf8mb4",
@@ -168,6 +176,7 @@ func TestValCharsetBack(t *testing.T) {
 		ID: "val-charset-back",
 		Bug: "Texts are garbled in rows that changed while single columns got other character sets, among them one " +
 			"from utf8mb4 back to latin1.",
+		Reports: []string{"gh-ost 1438", "gh-ost 1568"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter: "MODIFY modern VARCHAR(20) CHARACTER SET latin1 NULL, MODIFY cyrillic VARCHAR(20) CHARACTER SET utf8mb4 NULL, " +

@@ -35,6 +35,8 @@ type listed struct {
 	Control  string `json:"control"`
 	Bug      string `json:"bug"`
 	Test     string `json:"test"` // the Go test function
+	// Reports are public reports of the bug, by short names.
+	Reports []string `json:"reports,omitempty"`
 }
 
 func list(ctx context.Context, c console, patterns []string, asJSON bool) error {
@@ -65,7 +67,7 @@ func list(ctx context.Context, c console, patterns []string, asJSON bool) error 
 	}
 	var scenarios []listed
 	for _, s := range chosen {
-		scenarios = append(scenarios, listed{s.Scenario, s.Guards, s.Control, reports.BugLine(s.Bug), s.Test})
+		scenarios = append(scenarios, listed{s.Scenario, s.Guards, s.Control, reports.BugLine(s.Bug), s.Test, s.Reports})
 	}
 	if asJSON {
 		return printJSON(c.out, scenarios)

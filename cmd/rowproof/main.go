@@ -97,7 +97,7 @@ Exit status: 0 every run is as its scenario demands, 1 one is not,
 		SilenceUsage:  true,
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newListCommand(c), newRunCommand(c), newGenerateCommand(c), newJudgeCommand(c), newReportCommand(c), newDiffCommand(c),
+	cmd.AddCommand(newListCommand(c), newCatalogueCommand(c), newRunCommand(c), newGenerateCommand(c), newJudgeCommand(c), newReportCommand(c), newDiffCommand(c),
 		newRecordCommand(c), newTraceCommand(c), newDoctorCommand(c), newBenchCommand(c))
 	return cmd
 }

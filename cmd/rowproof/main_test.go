@@ -53,7 +53,7 @@ func rowproofHere(t *testing.T, args ...string) result {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"judge", "--help"}, {"report", "--help"}, {"record", "--help"}, {"trace", "--help"}, {"doctor", "--help"}, {"generate", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list", "--help"}, {"catalogue", "--help"}, {"judge", "--help"}, {"report", "--help"}, {"record", "--help"}, {"trace", "--help"}, {"doctor", "--help"}, {"generate", "--help"}} {
 		t.Run("OK/"+strings.Join(args, " "), func(t *testing.T) {
 			got := rowproofHere(t, args...)
 			if got.status != exitExpected || !strings.Contains(got.out, "Examples:") {
@@ -96,8 +96,8 @@ parallel          lost row  mutant:careless  one at a time takes long.
 			t.Fatalf("output %q: %v", got.out, err)
 		}
 		want := []listed{
-			{"good", "lost row", "mutant:careless", "the good one goes bad.", "TestGood"},
-			{"good-but-leaking", "lost row", "mutant:careless", "a goroutine is left behind.", "TestGoodButLeaking"},
+			{"good", "lost row", "mutant:careless", "the good one goes bad.", "TestGood", nil},
+			{"good-but-leaking", "lost row", "mutant:careless", "a goroutine is left behind.", "TestGoodButLeaking", nil},
 		}
 		if diff := cmp.Diff(want, scenarios); diff != "" {
 			t.Errorf("scenarios (-want +got):\n%s", diff)
@@ -368,15 +368,55 @@ func TestRecord(t *testing.T) {
 		t.Errorf("got %+v, want status %d and that it is known", got, exitExpected)
 	}
 
-	t.Run("ErrOurs", func(t *testing.T) {
-		ours := t.TempDir()
-		if err := history.Save(ours, &history.Record{Scenario: "s", Subject: "osc"}); err != nil {
-			t.Fatal(err)
+	report := filepath.Join(module, check.KnownDir, "runs", "gh-ost", "s.md")
+	if got := read(t, report); !strings.HasPrefix(got, "# Lost row") {
+		t.Errorf("the report on the run begins with %.40q", got)
+	}
+
+	// Once the tool is right, no report on an older run stays.
+	t.Run("OK/Valid", func(t *testing.T) {
+		storeVerdict(t, dir, check.Valid)
+		if got := rowproofHere(t, "record", dir); got.status != exitExpected {
+			t.Errorf("got %+v, want status %d", got, exitExpected)
 		}
-		if got := rowproofHere(t, "record", ours); got.status != exitUsage {
-			t.Errorf("got %+v, want status %d", got, exitUsage)
+		if _, err := os.Stat(report); err == nil {
+			t.Errorf("%s is still there", report)
 		}
 	})
+
+	t.Run("OK/Ours", func(t *testing.T) {
+		ours := t.TempDir()
+		for _, name := range []string{"osc", "mutant:careless"} {
+			dir := filepath.Join(ours, strings.TrimPrefix(name, "mutant:"))
+			if err := history.Save(dir, &history.Record{Scenario: "s", Subject: name}); err != nil {
+				t.Fatal(err)
+			}
+			storeVerdict(t, dir, check.Valid)
+		}
+		got := rowproofHere(t, "record", ours)
+		if got.status != exitExpected || !strings.Contains(got.out, "mutants.json: 1") || !strings.Contains(got.out, "osc.json: 1") {
+			t.Errorf("got %+v, want status %d and both files", got, exitExpected)
+		}
+		// No commit is known where there is no repository.
+		if got := read(t, filepath.Join(module, check.KnownDir, "osc.json")); !strings.Contains(got, `"version": "unknown"`) {
+			t.Errorf("finding: %s", got)
+		}
+	})
+
+	t.Run("ErrUnknown", func(t *testing.T) {
+		storeVerdict(t, dir, check.Unknown)
+		if got := rowproofHere(t, "record", dir); got.status != exitUnexpected {
+			t.Errorf("got %+v, want status %d", got, exitUnexpected)
+		}
+	})
+}
+
+// storeVerdict gives a stored run another verdict.
+func storeVerdict(t *testing.T, dir string, v check.Verdict) {
+	t.Helper()
+	if err := check.SaveConclusion(dir, check.Conclusion{Judgement: check.Judgement{Verdict: v}}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestTraceOfStoredRun(t *testing.T) {

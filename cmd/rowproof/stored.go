@@ -3,10 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"maps"
-	"path/filepath"
 	"runtime"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -122,48 +119,6 @@ func knownFindings() (check.Findings, error) {
 		return nil, err
 	}
 	return check.LoadFindings(root)
-}
-
-func newRecordCommand(c console) *cobra.Command {
-	return &cobra.Command{
-		Use:   "record RUN_DIR...",
-		Short: "Make what stored runs found of other tools the known findings",
-		Long: `Write what stored runs of tools that are not ours found into reports/verdicts,
-where each takes the place of an older finding of its scenario and subject. A
-tool may do again what is known of it; anything else is not as expected.
-
-Repeats must agree, and a run that is Unknown is no finding. RUN_DIR is a run
-directory or any directory above it; runs of osc and its mutants are left out.`,
-		Example: `  rowproof run --subject gh-ost=$HOME/bin/gh-ost --repeat 3
-  rowproof record reports/out/latest`,
-		Args: storedDirs,
-		RunE: func(_ *cobra.Command, args []string) error { return record(c, args) },
-	}
-}
-
-func record(c console, dirs []string) error {
-	root, err := subject.ModuleRoot()
-	if err != nil {
-		return environment(err)
-	}
-	runs, err := reports.Load(dirs...)
-	if err != nil {
-		return loadError(err)
-	}
-	found, err := reports.Findings(runs)
-	if err != nil {
-		return exitError{exitUnexpected, err}
-	}
-	if len(found) == 0 {
-		return usage(errors.New("record: no run of a tool that is not ours is there"))
-	}
-	if err := check.StoreFindings(root, found); err != nil {
-		return environment(err)
-	}
-	for _, tool := range slices.Sorted(maps.Keys(found)) {
-		say(c.out, "%s: %d", filepath.Join(check.KnownDir, tool+".json"), len(found[tool]))
-	}
-	return nil
 }
 
 // loadError is wrong usage if a directory is not there or holds no run.

@@ -102,7 +102,8 @@ func TestNotApplicable(t *testing.T) {
 }
 
 // A tool that is not ours may give up where the scenario asks for an end, and
-// never end where the scenario asks for a refusal.
+// complete where ours has to stop on the way; but never where the scenario asks
+// for a refusal.
 func TestForeignOutcomes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		foreign         bool
@@ -110,15 +111,17 @@ func TestForeignOutcomes(t *testing.T) {
 		code            int
 		want            check.Verdict
 	}{
-		"OK/Completed":         {true, "completed", "completed", 0, check.Valid},
-		"OK/Aborted":           {true, "completed", "aborted", 1, check.Valid},
-		"OK/Refused":           {true, "completed", "refused", 1, check.Valid},
-		"OK/AbortedForRefused": {true, "refused", "aborted", 1, check.Valid},
-		"ErrCompleted":         {true, "refused", "completed", 0, check.Invalid},
-		"ErrKilled":            {true, "completed", "killed", -1, check.Invalid},
-		"ErrAbortedWithZero":   {true, "completed", "aborted", 0, check.Invalid},
-		"ErrSwappedAndFailed":  {true, "completed", "completed", 1, check.Invalid},
-		"ErrOurs":              {false, "completed", "aborted", 1, check.Invalid},
+		"OK/Completed":               {true, "completed", "completed", 0, check.Valid},
+		"OK/Aborted":                 {true, "completed", "aborted", 1, check.Valid},
+		"OK/Refused":                 {true, "completed", "refused", 1, check.Valid},
+		"OK/AbortedForRefused":       {true, "refused", "aborted", 1, check.Valid},
+		"OK/CompletedForAborted":     {true, "aborted", "completed", 0, check.Valid},
+		"ErrOursCompletedForAborted": {false, "aborted", "completed", 0, check.Invalid},
+		"ErrCompleted":               {true, "refused", "completed", 0, check.Invalid},
+		"ErrKilled":                  {true, "completed", "killed", -1, check.Invalid},
+		"ErrAbortedWithZero":         {true, "completed", "aborted", 0, check.Invalid},
+		"ErrSwappedAndFailed":        {true, "completed", "completed", 1, check.Invalid},
+		"ErrOurs":                    {false, "completed", "aborted", 1, check.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &history.Record{Foreign: tt.foreign, Expect: tt.expect, Exit: history.Exit{Outcome: tt.outcome, Code: tt.code}}

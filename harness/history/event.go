@@ -22,7 +22,7 @@ type EventKind string
 // behind it; all but the first three kinds name their run: Scenario, Subject,
 // Verify, Dir.
 const (
-	EventScenario    EventKind = "scenario"    // a scenario exists: Scenario, Test, Bug, Guards, Control
+	EventScenario    EventKind = "scenario"    // a scenario exists: Scenario, Test, Bug, Guards, Control, Reports
 	EventPhase       EventKind = "phase"       // the suite does something for all runs: Phase
 	EventEnvironment EventKind = "environment" // the suite can't run on this machine: Error
 	EventRunStart    EventKind = "run-start"   // a run began
@@ -54,6 +54,8 @@ type Event struct {
 	Bug     string `json:"bug,omitempty"`     // the bug in a user's words
 	Guards  string `json:"guards,omitempty"`  // the anomaly that the scenario exists for
 	Control string `json:"control,omitempty"` // the scenario's control: "mutant:NAME"
+
+	Reports []string `json:"reports,omitempty"` // public reports of the bug, by short names
 }
 
 // Kept is a cluster that is left up for a look.

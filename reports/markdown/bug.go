@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,17 +34,27 @@ func WriteBug(r reports.Run) error {
 		}
 		return nil
 	}
+	text, err := Bug(r)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write bug report: %w", err)
+	}
+	return nil
+}
+
+// Bug is the bug report on an Invalid run. Whoever gets it has other
+// directories, so it names none of this machine.
+func Bug(r reports.Run) (string, error) {
 	record, statements, err := timeline.Load(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) { // little was stored: tell that
 		record, err = r.Record, nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := os.WriteFile(path, []byte(bug(r, record, statements)), 0o644); err != nil {
-		return fmt.Errorf("write bug report: %w", err)
-	}
-	return nil
+	return bug(r, record, statements), nil
 }
 
 func bug(r reports.Run, record *history.Record, statements []history.Statement) string {
@@ -111,11 +122,12 @@ func writeEvents(b *strings.Builder, tl timeline.Timeline) {
 	}
 	b.WriteString("## What happened, in order\n\n| ms | where | what | result |\n| ---: | --- | --- | --- |\n")
 	left := max(len(events)-mostEvents, 0)
+	bold := false
 	for _, n := range events[left:] {
 		i := tl.Items[n]
 		what := cell(i.Label)
 		if i.Row {
-			what = "**" + what + "**"
+			what, bold = "**"+what+"**", true
 		}
 		if i.Text != "" && i.Text != i.Label {
 			what += ": " + code(short(i.Text))
@@ -129,7 +141,10 @@ func writeEvents(b *strings.Builder, tl timeline.Timeline) {
 	if left > 0 {
 		fmt.Fprintf(b, "\n%d earlier events are left out.\n", left)
 	}
-	b.WriteString("\nBold: the row's own events. The others are faults and turning points of the migration.\n\n")
+	if bold {
+		b.WriteString("\nBold: the row's own events. The others are faults and turning points of the migration.\n")
+	}
+	b.WriteString("\n")
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -162,19 +177,19 @@ func writeOthers(b *strings.Builder, anomalies []check.Anomaly) {
 func writeRepeat(b *strings.Builder, r reports.Run, record *history.Record) {
 	b.WriteString("## How to repeat it\n\n")
 	if record.Repeat != "" {
-		b.WriteString("With rowproof:\n\n" + block("sh", record.Repeat) + "\n")
+		b.WriteString("With rowproof:\n\n" + block("sh", withoutDirs(record.Repeat)) + "\n")
 	}
 	b.WriteString("By hand:\n\n")
 	fmt.Fprintf(b, "- The table: %s, %d rows, key %s\n", code(record.Table.Schema+"."+record.Table.Name), record.Table.Rows, code(strings.Join(record.Table.Key, ", ")))
 	fmt.Fprintf(b, "- The change: %s\n", code("ALTER TABLE "+record.Table.Name+" "+record.Table.Alter))
 	if i := slices.IndexFunc(record.Marks, func(m history.Mark) bool { return m.Name == history.MarkSubjectStart }); i >= 0 {
-		fmt.Fprintf(b, "- The tool: %s\n", code(record.Marks[i].Text))
+		fmt.Fprintf(b, "- The tool: %s\n", code(withoutDirs(record.Marks[i].Text)))
 	}
 	for _, name := range record.Planned {
 		fmt.Fprintf(b, "- Meanwhile, %s\n", cell(name))
 	}
 	b.WriteString("\n## Versions\n\n")
-	fmt.Fprintf(b, "- tool: %s\n", code(r.SubjectName()))
+	fmt.Fprintf(b, "- tool: %s\n", code(withoutDirs(r.SubjectName())))
 	for _, s := range record.Servers {
 		var options []string
 		for name, value := range s.Options {
@@ -184,4 +199,18 @@ func writeRepeat(b *strings.Builder, r reports.Run, record *history.Record) {
 		fmt.Fprintf(b, "- %s: MySQL %s, %s\n", cell(s.Name), code(s.Version), code(strings.Join(options, " ")))
 	}
 	fmt.Fprintf(b, "- seed: %d\n- run of: %s\n", record.Seed, record.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+}
+
+var (
+	// subjectPath is the program of a tool that rowproof is told to run.
+	subjectPath = regexp.MustCompile(`(--subject '?[\w-]+=)/[^\s']+`)
+	// localPath is any other path of this machine where a word, or the value
+	// of an option, begins.
+	localPath = regexp.MustCompile(`(^|[\s=])/(?:[^\s/]+/)+([^\s/]+)`)
+)
+
+// withoutDirs leaves the last part of each path in a command, and of the
+// tool's own path that there is one.
+func withoutDirs(command string) string {
+	return localPath.ReplaceAllString(subjectPath.ReplaceAllString(command, "${1}PATH"), "$1$2")
 }

@@ -71,6 +71,25 @@ func TestWriteBug(t *testing.T) {
 		golden(t, "bug.golden", bug(t, store(t, r)))
 	})
 
+	t.Run("OK/NoDirectoryOfThisMachine", func(t *testing.T) {
+		r := histories.LostAfterSync()
+		r.Repeat = "go run ./cmd/rowproof run seam-after-sync --subject gh-ost=/home/me/bin/gh-ost --subject-flag=--hooks-path=/etc/gh-ost/hooks --seed 1"
+		r.Marks = append(r.Marks, history.Mark{Lane: "subject", Name: history.MarkSubjectStart,
+			Text: "/home/me/bin/gh-ost --conf /tmp/rowproof-1/client.cnf --alter ADD COLUMN d DECIMAL(4,2) DEFAULT 1/2 --socket=/tmp/rowproof-1/sock"})
+		got := bug(t, store(t, r))
+		for _, want := range []string{
+			"--subject gh-ost=PATH --subject-flag=--hooks-path=hooks --seed 1\n",
+			"`gh-ost --conf client.cnf --alter ADD COLUMN d DECIMAL(4,2) DEFAULT 1/2 --socket=sock`",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("the report lacks %q:\n%s", want, got)
+			}
+		}
+		if strings.Contains(got, "/home/") || strings.Contains(got, "/tmp/") {
+			t.Errorf("the report names a directory of this machine:\n%s", got)
+		}
+	})
+
 	// Nothing of a value is left for HTML to act upon: outside of code, each
 	// character that it knows is escaped.
 	t.Run("OK/Nasty", func(t *testing.T) {
