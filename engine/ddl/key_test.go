@@ -95,6 +95,22 @@ func TestTuple(t *testing.T) {
 		same(t, got.String(), "7, _latin1 X'61'")
 		same(t, p.Key.Describe(got), "`id` = 7, `k` = _latin1 X'61'")
 	})
+	t.Run("OK for a person", func(t *testing.T) {
+		names := columns(column("k", "varchar(9)"), column("b", "varbinary(9)"))
+		p, err := plan(table("t", names, "PRIMARY(k,b)"), table("s", names, "PRIMARY(k,b)"))
+		noError(t, err)
+		for text, want := range map[string]string{
+			"Zoë ":    "'Zoë '",
+			"":        "''",
+			"it's":    "_utf8mb4 X'69742773'",
+			"a\\":     "_utf8mb4 X'615C'",
+			"a\u202e": "_utf8mb4 X'61E280AE'",
+		} {
+			got, err := p.Key.KeyTuple([]any{text, "a"})
+			noError(t, err)
+			same(t, p.Key.Describe(got), "`k` = "+want+", `b` = _binary X'61'")
+		}
+	})
 	t.Run("OK border", func(t *testing.T) {
 		got, err := p.Key.BorderTuple([][]byte{[]byte("7"), []byte("61")})
 		noError(t, err)

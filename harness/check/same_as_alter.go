@@ -58,7 +58,7 @@ func rowAnomaly(r *history.Record, past states, d history.RowDiff) Anomaly {
 	switch {
 	case d.Count > 1:
 		a.Kind = DuplicateRow
-		a.Text = fmt.Sprintf("%s stands %d times in the final table.", name, d.Count)
+		a.Text = fmt.Sprintf("%s stands %d times in the final table: %s.", name, d.Count, Show(d.Got))
 	case d.Got == nil:
 		a.Kind = LostRow
 		a.Text = fmt.Sprintf("%s is missing in the final table; it should be %s.", name, Show(d.Want))
