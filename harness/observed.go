@@ -46,10 +46,14 @@ func (r *run) observe(ctx context.Context) error {
 	if o.LeftBehind, err = observe.Leftovers(ctx, source.DB, r.inventory, allowed); err != nil {
 		return err
 	}
-	if swapped {
-		if err := r.compareWithOracle(ctx, swap); err != nil {
-			return err
-		}
+	switch {
+	case swapped:
+		err = r.compareWithOld(ctx, swap)
+	case r.record.Exit.Outcome == Completed:
+		err = r.compareWithItself(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	return r.compareReplicas(ctx)
 }
@@ -102,35 +106,55 @@ func bare(name string) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// compareWithOracle compares the final table with the old one taken through
+// compareWithOld compares the final table with the old one taken through
 // MySQL's own ALTER; where MySQL refuses that, with the old one as it is, of
 // which no row and no value may be missing. Rows that were written after the
 // swap are not in the old table; the ledger alone judges them.
-func (r *run) compareWithOracle(ctx context.Context, s swap) (err error) {
-	db := r.cluster.Source().DB
+func (r *run) compareWithOld(ctx context.Context, s swap) error {
 	old := observe.TableRef{Schema: topology.Database, Name: s.old}
-	got := observe.Side{DB: db, Table: r.table()}
 	o := &r.record.Observed
-	oracle, err := observe.Oracle(ctx, db, old, r.scenario.finalAlter())
-	defer func() { err = errors.Join(err, observe.DropOracle(context.WithoutCancel(ctx), db, oracle)) }()
+	err := r.compareWithOracle(ctx, old, s.since)
 	if errors.Is(err, observe.ErrRefused) {
+		db := r.cluster.Source().DB
 		against := "the old table " + s.old + ", for " + err.Error()
-		o.Comparison, err = observe.Compare(ctx, observe.Side{DB: db, Table: old}, got, observe.Options{Exclude: s.since})
+		o.Comparison, err = observe.Compare(ctx, observe.Side{DB: db, Table: old}, observe.Side{DB: db, Table: r.table()}, observe.Options{Exclude: s.since})
 		o.Comparison.Against = against
 		return err
 	}
-	if err != nil {
-		return err
-	}
-	want := observe.Side{DB: db, Table: oracle}
-	if o.Comparison, err = observe.Compare(ctx, want, got, observe.Options{Exclude: s.since}); err != nil {
-		return err
-	}
 	o.Comparison.Against = "the old table " + s.old + ", taken through MySQL's own ALTER"
-	o.Schema, err = observe.Schema(ctx, want, got)
 	if len(s.since) > 0 {
 		o.Schema = slices.DeleteFunc(o.Schema, countedOn)
 	}
+	return err
+}
+
+// compareWithItself compares the table of a subject that says that it is done,
+// and has swapped nothing, with the same table taken through MySQL's own
+// ALTER: that changes nothing if the subject had the server alter the table in
+// place. Where MySQL refuses it nothing can be told by it.
+func (r *run) compareWithItself(ctx context.Context) error {
+	err := r.compareWithOracle(ctx, r.table(), nil)
+	if errors.Is(err, observe.ErrRefused) {
+		return nil
+	}
+	r.record.Observed.Comparison.Against = "itself, taken through MySQL's own ALTER"
+	return err
+}
+
+// compareWithOracle compares the final table with another one taken through
+// MySQL's own ALTER, but for rows with these keys.
+func (r *run) compareWithOracle(ctx context.Context, other observe.TableRef, except []history.Key) (err error) {
+	db := r.cluster.Source().DB
+	oracle, err := observe.Oracle(ctx, db, other, r.scenario.finalAlter())
+	defer func() { err = errors.Join(err, observe.DropOracle(context.WithoutCancel(ctx), db, oracle)) }()
+	if err != nil {
+		return err
+	}
+	o, want, got := &r.record.Observed, observe.Side{DB: db, Table: oracle}, observe.Side{DB: db, Table: r.table()}
+	if o.Comparison, err = observe.Compare(ctx, want, got, observe.Options{Exclude: except}); err != nil {
+		return err
+	}
+	o.Schema, err = observe.Schema(ctx, want, got)
 	return err
 }
 

@@ -62,3 +62,21 @@ func TestSeamDeliverBeforeVisibleInsert(t *testing.T) {
 		Control: "apply-reads-without-locks",
 	})
 }
+
+func TestSeamDeliverBeforeVisibleDelete(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "seam-deliver-before-visible-delete",
+		Bug: "A row is back that was deleted during the migration. The binlog told the tool of it while the " +
+			"delete waited for its semi-sync ACK, and the tool read the row: it was still there.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+
+		Faults: deliveredUnacked(workload.Delete(table, "2")),
+
+		Expect:  harness.Completed,
+		Guards:  check.ResurrectedRow,
+		Control: "apply-reads-without-locks",
+	})
+}
