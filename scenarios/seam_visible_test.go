@@ -69,6 +69,7 @@ func TestSeamDeliverBeforeVisibleDelete(t *testing.T) {
 		ID: "seam-deliver-before-visible-delete",
 		Bug: "A row is back that was deleted during the migration. The binlog told the tool of it while the " +
 			"delete waited for its semi-sync ACK, and the tool read the row: it was still there.",
+		Reports: []string{"spirit 746", "spirit 820", "spirit 1080"},
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
