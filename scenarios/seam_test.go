@@ -7,6 +7,7 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/fault"
+	"rowproof/harness/history"
 	"rowproof/harness/step"
 	"rowproof/harness/topology"
 	"rowproof/harness/workload"
@@ -118,5 +119,35 @@ func TestSeamLostReply(t *testing.T) {
 		Expect:  harness.Completed,
 		Guards:  check.LostRow,
 		Control: "range-read-trusts-attach",
+	})
+}
+
+// A range whose ends are of two moments costs nothing as long as all changes
+// since the attach are applied, as the report says. It does where a tool leaves
+// the changes to the copy that it holds to be older than the range.
+func TestSeamTwoMinMax(t *testing.T) {
+	// Of more rows than a tool takes for a single chunk, which has no ends.
+	table := fixtures.Accounts(5000)
+	account := func(id string) workload.Write {
+		return workload.Insert(table, history.Row{"id": history.Text(id), "owner": history.Text("new"), "balance": history.Text("1")})
+	}
+	suite.Run(t, harness.Scenario{
+		ID: "seam-two-min-max",
+		Bug: "A row is gone that was inserted as the migration started. It came below the lowest key, which the " +
+			"tool had just read, and before the tool read the highest one. The tool left the insert out, for a " +
+			"change from before the range was read is there to be copied; and it copied from that lowest key on.",
+		Reports: []string{"gh-ost 1164"},
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widenBalance,
+
+		Faults: fault.Plan{
+			// To a tool that reads both ends by one statement it comes behind them.
+			fault.After(step.RangeRead, fault.Write(account("-1"), account("6000"))),
+		},
+
+		Expect:  harness.Completed,
+		Guards:  check.LostRow,
+		Control: "range-read-in-two-statements",
 	})
 }
