@@ -80,6 +80,29 @@ func TestResOtherAlter(t *testing.T) {
 	})
 }
 
+func TestResChangedOriginal(t *testing.T) {
+	suite.Run(t, harness.Scenario{
+		ID: "res-changed-original",
+		Bug: "A column is as short as it was, although somebody made it longer while the tool was down: the " +
+			"resumed run put the new table in place, which had been made before that.",
+		Cluster: semiSync,
+		Table:   fixtures.Pair(),
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.After(step.CopyWrite, fault.KillSubject()),
+		},
+		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
+			fault.First(fault.Alter(fault.Original, "MODIFY name VARCHAR(64) NOT NULL")),
+		}}},
+
+		Expect:     harness.Refused,
+		Guards:     check.SchemaDifference,
+		Control:    "resume-ignores-definition",
+		Unverified: true,
+	})
+}
+
 func TestResTwice(t *testing.T) {
 	table := fixtures.Pair()
 	suite.Run(t, harness.Scenario{
