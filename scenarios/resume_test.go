@@ -103,6 +103,31 @@ func TestResChangedOriginal(t *testing.T) {
 	})
 }
 
+func TestResOtherHistory(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "res-other-history",
+		Bug: "A row is back that was deleted while the tool was down. Then somebody had reset the binary logs, and " +
+			"GTIDs began anew. The resumed run found all GTIDs executed that it had noted, which were other " +
+			"transactions now, and followed the binlog from there.",
+		Cluster: single,
+		Table:   table,
+		Alter:   widen,
+		ByGTID:  true,
+
+		Faults: fault.Plan{
+			fault.After(step.CopyWrite, fault.KillSubject()),
+		},
+		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
+			fault.First(fault.Write(workload.Delete(table, "2")), fault.ResetBinlogs()),
+		}}},
+
+		Expect:  harness.Refused,
+		Guards:  check.ResurrectedRow,
+		Control: "resume-trusts-gtids",
+	})
+}
+
 func TestResTwice(t *testing.T) {
 	table := fixtures.Pair()
 	suite.Run(t, harness.Scenario{

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"strconv"
+	"strings"
 
 	"rowproof/harness/topology"
 )
@@ -67,4 +70,41 @@ func purged(ctx context.Context, source *topology.Server) (bool, error) {
 		files++
 	}
 	return files == 1, errors.Join(rows.Err(), rows.Close())
+}
+
+// ResetBinlogs makes the source forget its binary logs and its GTIDs (RESET
+// BINARY LOGS AND GTIDS). It returns once as many GTIDs have been given as
+// before, to transactions that change nothing: what had been executed seems to
+// be so still, and the history is another one. The numbers of files go on, so
+// that none has the name of one before. Replicas could not go on.
+func ResetBinlogs() Action {
+	name := "reset the binary logs"
+	return Action{Name: name, Do: func(ctx context.Context, s *Site) error {
+		if len(s.Cluster.Replicas()) > 0 {
+			return errors.New("the cluster has a replica, which could not go on")
+		}
+		return Source.each(ctx, s, name, resetBinlogs)
+	}}
+}
+
+func resetBinlogs(ctx context.Context, source *topology.Server) error {
+	before, err := source.BinlogEnd(ctx)
+	if err != nil {
+		return err
+	}
+	number, err := strconv.Atoi(strings.TrimPrefix(path.Ext(before.File), "."))
+	if err != nil {
+		return fmt.Errorf("read the number of binary log %s: %w", before.File, err)
+	}
+	if err := source.ResetBinlogs(ctx, number+1); err != nil {
+		return err
+	}
+	return seen(ctx, "as many GTIDs are given as before", func(ctx context.Context) (given bool, err error) {
+		for !given && err == nil {
+			if _, err = source.DB.ExecContext(ctx, "FLUSH USER_RESOURCES"); err == nil {
+				err = source.DB.QueryRowContext(ctx, "SELECT GTID_SUBSET(?, @@GLOBAL.gtid_executed)", before.GTIDSet).Scan(&given)
+			}
+		}
+		return given, err
+	})
 }

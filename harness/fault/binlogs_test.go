@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"slices"
 	"testing"
 
 	"rowproof/harness/fault"
@@ -42,6 +43,27 @@ func TestBinlogs(t *testing.T) {
 		got := r.files(t)
 		if len(got) != 1 || got[0] == before[len(before)-1] {
 			t.Errorf("files: got %q, want one that is newer than %s", got, before[len(before)-1])
+		}
+	})
+
+	t.Run("OK/Reset", func(t *testing.T) {
+		r := newRig(t, plain, false)
+		r.do(t, r.another("1000"))
+		files, before := r.files(t), text(t, r.Cluster.Source().DB, "SELECT @@GLOBAL.gtid_executed")
+		r.do(t, fault.ResetBinlogs())
+		got := r.files(t)
+		if len(got) != 1 || slices.Contains(files, got[0]) {
+			t.Errorf("files: got %q, want one that is none of %q", got, files)
+		}
+		if got := text(t, r.Cluster.Source().DB, "SELECT GTID_SUBSET('"+before+"', @@GLOBAL.gtid_executed)"); before == "" || got != "1" {
+			t.Errorf("GTIDs: %q are not all there again", before)
+		}
+	})
+
+	t.Run("Err/ResetUnderReplicas", func(t *testing.T) {
+		r := newRig(t, semiSync, false)
+		if err := r.try(fault.ResetBinlogs()); err == nil {
+			t.Error("reset the binary logs: got no error")
 		}
 	})
 

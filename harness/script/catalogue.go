@@ -171,6 +171,8 @@ func actions() []constructor {
 		{fn: fault.FlushBinlogs, doc: "makes the source begin a new binlog file"},
 		{fn: fault.PurgeBinlogs,
 			doc: "makes the source begin a new binlog file and remove all others, whether or not the replicas have read them"},
+		{fn: fault.ResetBinlogs,
+			doc: "makes the source forget its binary logs and its GTIDs, and give as many GTIDs anew to transactions that change nothing: another history that looks like the one before. Not with replicas"},
 		{fn: fault.Signal, params: []string{"name"}, doc: "does nothing: it is what `until` waits for"},
 		{fn: fault.Until, params: []string{"name"},
 			doc: "waits until a `signal` of this name, or an action with this label, has fired in another block, be it long ago"},

@@ -11,12 +11,18 @@ func (c *Cluster) startBinlog(ctx context.Context) error {
 	if c.spec.FirstBinlog == 0 {
 		return nil
 	}
+	return c.source.ResetBinlogs(ctx, c.spec.FirstBinlog)
+}
+
+// ResetBinlogs makes the server forget its binlog and its GTIDs, and begin
+// with the file of this number.
+func (s *Server) ResetBinlogs(ctx context.Context, number int) error {
 	statement := "RESET MASTER"
-	if c.source.atLeast(8, 2) {
+	if s.atLeast(8, 2) {
 		statement = "RESET BINARY LOGS AND GTIDS"
 	}
-	if _, err := c.source.DB.ExecContext(ctx, fmt.Sprintf("%s TO %d", statement, c.spec.FirstBinlog)); err != nil {
-		return fmt.Errorf("start binlog %d of %s: %w", c.spec.FirstBinlog, c.source.Name, err)
+	if _, err := s.DB.ExecContext(ctx, fmt.Sprintf("%s TO %d", statement, number)); err != nil {
+		return fmt.Errorf("start binlog %d of %s: %w", number, s.Name, err)
 	}
 	return nil
 }
