@@ -1,11 +1,9 @@
 package scenarios_test
 
 import (
-	"os"
 	"testing"
 
 	"rowproof/fixtures"
-	"rowproof/harness"
 	"rowproof/harness/observe"
 	"rowproof/harness/topology"
 )
@@ -15,9 +13,7 @@ import (
 // server commits what came before as a transaction of its own, and what follows
 // the statement in its own transaction are rows of the table that it makes.
 func TestCreateSelectStandsAlone(t *testing.T) {
-	if os.Getenv(harness.ListEnv) == "1" {
-		t.Skip("it is no scenario")
-	}
+	skipListed(t)
 	cluster, err := topology.Start(t.Context(), single)
 	if err != nil {
 		t.Fatal(err)
