@@ -29,6 +29,7 @@ const (
 	SchemaDifference  Kind = "schema difference"       // the definition is not what the ALTER gives
 	ReplicaDifference Kind = "replica difference"      // a replica's table is not the source's
 	LostWrite         Kind = "lost acknowledged write" // no order of the acknowledged writes gives the final rows
+	RefusedWrite      Kind = "refused write"           // the application could not write what the table takes
 	UnexpectedOutcome Kind = "unexpected outcome"      // the migration ended otherwise than the scenario asks for
 )
 
@@ -124,6 +125,7 @@ func Checkers() []Checker {
 		{"acknowledged writes", AcknowledgedWrites},
 		{"cut-over whole", CutoverWhole},
 		{"table never missing", NeverMissing},
+		{"writes taken", WritesTaken},
 		{"replica equals source", SameOnReplicas},
 		{"nothing left behind", NothingLeft},
 		{"outcome as expected", OutcomeExpected},

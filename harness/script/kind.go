@@ -22,6 +22,7 @@ func kinds() []kind {
 		{check.SchemaDifference, "SchemaDifference"},
 		{check.ReplicaDifference, "ReplicaDifference"},
 		{check.LostWrite, "LostWrite"},
+		{check.RefusedWrite, "RefusedWrite"},
 		{check.UnexpectedOutcome, "UnexpectedOutcome"},
 	}
 }
