@@ -68,19 +68,27 @@ func (s *Site) waits(ctx context.Context, concerns func(wire.Command) bool) (boo
 		if !concerns(command) {
 			continue
 		}
-		if waiting, err := s.waitsForRow(ctx, uint64(command.ServerThread)); waiting || err != nil {
-			return waiting, err
-		}
-		var waiting bool
-		err := s.Cluster.Source().DB.QueryRowContext(ctx,
-			"SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND (STATE IN (?, ?) OR STATE LIKE ?))",
-			command.ServerThread, "Waiting for semi-sync ACK from replica", "waiting for handler commit", "Waiting for % lock").Scan(&waiting)
+		waiting, err := s.threadWaits(ctx, uint64(command.ServerThread))
 		if err != nil {
 			return false, fmt.Errorf("ask whether %s waits: %w", command.Step, err)
 		}
-		if waiting {
+		// The thread may have come to its next statement before the server
+		// was asked.
+		if waiting && slices.ContainsFunc(s.Proxy.InFlight(), func(c wire.Command) bool {
+			return c.Conn == command.Conn && c.Sent.Equal(command.Sent)
+		}) {
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+func (s *Site) threadWaits(ctx context.Context, thread uint64) (waits bool, err error) {
+	if waits, err := s.waitsForRow(ctx, thread); waits || err != nil {
+		return waits, err
+	}
+	err = s.Cluster.Source().DB.QueryRowContext(ctx,
+		"SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = ? AND (STATE IN (?, ?) OR STATE LIKE ?))",
+		thread, "Waiting for semi-sync ACK from replica", "waiting for handler commit", "Waiting for % lock").Scan(&waits)
+	return waits, err
 }
