@@ -390,7 +390,7 @@ func (r *run) openSite(ctx context.Context) (*fault.Site, func() error, error) {
 	return &fault.Site{
 		Cluster: r.cluster, Proxy: proxy, Links: fault.Links{Subject: subjectLink, App: appLink}, App: app,
 		Table: r.scenario.Table, Schema: topology.Database, Recorder: r.recorder,
-		Names: tableNames(r.under, r.scenario.Table.Name),
+		Names: tableNames(r.under, r.scenario.Table.Name), Start: r.from[source.Name],
 	}, closeAll, nil
 }
 

@@ -58,6 +58,7 @@ func TestCopyPKMoveAhead(t *testing.T) {
 
 func TestCopyPKMoveRetry(t *testing.T) {
 	table := fixtures.Accounts(30)
+	move := workload.Move(table, "6", "40")
 	suite.Run(t, harness.Scenario{
 		ID: "copy-pk-move-retry",
 		Bug: "A row is there twice, under its old key and its new one. The first attempt to bring the change " +
@@ -70,8 +71,10 @@ func TestCopyPKMoveRetry(t *testing.T) {
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite,
 				fault.LockRows(fault.Shadow, "6").As("locked"),
-				fault.Write(workload.Move(table, "6", "40"))),
-			fault.OnceAnswered(step.Apply, fault.End("locked")),
+				fault.Write(move)),
+			fault.OnceAnswered(step.CopyWrite,
+				fault.WaitApplyRefused(move),
+				fault.End("locked")),
 		},
 
 		Expect:  harness.Completed,

@@ -19,7 +19,8 @@ func deliveredUnacked(write workload.Write) fault.Plan {
 		fault.After(step.CopyWrite,
 			fault.StopIO(),
 			fault.WriteUnacked(write)),
-		fault.OnceReadOrWaiting(step.Apply).Then(
+		fault.OnceAnswered(step.CopyWrite,
+			fault.WaitApplyOrBlocked(write),
 			fault.StartIO()),
 	}
 }

@@ -3,16 +3,15 @@ package fault
 import (
 	"context"
 	"fmt"
+	"slices"
 
-	"rowproof/harness/step"
-	"rowproof/harness/wire"
 	"rowproof/harness/workload"
 )
 
 // WriteAndPass commits writes as one transaction and returns once the subject
 // is done with their events, whether it applied or dropped them: once it has
 // applied marker, which is committed behind them. So marker must be a change
-// that the subject can't drop. Nothing else may change rows meanwhile.
+// that the subject can't drop.
 func WriteAndPass(marker workload.Write, writes ...workload.Write) Action {
 	return Action{
 		Name: "write " + summary(writes) + " and let it pass", Writes: append([]workload.Write{marker}, writes...),
@@ -24,35 +23,27 @@ func (s *Site) writeAndPass(ctx context.Context, marker workload.Write, writes [
 	if err := s.client().Do(ctx, writes...); err != nil {
 		return err
 	}
-	end, err := s.Cluster.Source().BinlogEnd(ctx)
+	from, err := s.binlogEnd(ctx)
 	if err != nil {
 		return err
 	}
-	delivered := s.Proxy.EventGate(wire.EventRule{Name: "marker delivered", Action: wire.Observe, Match: func(e wire.Event) bool {
-		behind := wire.LogSpot{File: e.File, Pos: e.Start}.AtLeast(wire.LogSpot{File: end.File, Pos: end.Pos})
-		return behind && s.migrates(e) && (e.Kind == wire.EventRows || e.Kind == wire.EventPayload)
-	}})
-	defer delivered.Remove()
-	applied := s.Proxy.Gate(wire.Rule{Name: "marker applied", Step: step.Apply, Phase: wire.After, Action: wire.Observe})
-	defer applied.Remove()
 	if err := s.client().Do(ctx, marker); err != nil {
 		return err
 	}
-	seen, err := delivered.Wait(ctx)
+	change, found, err := s.find(ctx, from, marker)
 	if err != nil {
-		return fmt.Errorf("wait for the stream to bring the marker: %w", err)
+		return err
 	}
-	for {
-		hit, err := applied.Wait(ctx)
-		switch {
-		case err != nil:
-			return fmt.Errorf("wait for the marker to be applied: %w", err)
-		case hit.Command.Sent.Before(seen.At):
-			// It was on its way already, and is about what came before.
-		case hit.Reply.Err != nil:
-			return fmt.Errorf("apply the marker: the server refused it: %s", hit.Reply.Err.Message)
-		default:
-			return nil
-		}
+	if !found {
+		return fmt.Errorf("the binlog has no change of row %s, the marker", marker.Changes[0].Key)
 	}
+	// What was on its way already is about what came before.
+	err = every(ctx, func() (bool, error) {
+		applies, _ := s.appliesOf(change)
+		return slices.ContainsFunc(applies, answer.applied), nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the marker to be applied: %w", err)
+	}
+	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"rowproof/harness/history"
 	"rowproof/harness/step"
-	"rowproof/harness/wire"
 	"rowproof/harness/workload"
 )
 
@@ -20,29 +20,42 @@ func Write(writes ...workload.Write) Action {
 }
 
 // WriteAndApply commits writes and waits until the subject has brought its
-// shadow up to date with them: until its next statement of the step apply is
-// answered. Nothing else may change rows meanwhile. A subject that does one
-// thing at a time can't apply while another statement of it is held, which
+// shadow up to date with them: until its stream has brought the first, and a
+// statement of the step apply that it has sent since is answered; of a subject
+// without a stream, one that it has sent since the commit. A subject that does
+// one thing at a time can't apply while another statement of it is held, which
 // protects it: after a while the fault goes on, and the record says so.
 func WriteAndApply(writes ...workload.Write) Action {
 	name := "write " + summary(writes) + " and let it be applied"
 	return Action{Name: name, Writes: writes, Steps: []step.Step{step.Apply}, Do: func(ctx context.Context, s *Site) error {
-		applied := s.Proxy.Gate(wire.Rule{Name: "applied", Step: step.Apply, Phase: wire.After, Occurrence: 1, Action: wire.Observe})
-		defer applied.Remove()
+		from, err := s.binlogEnd(ctx)
+		if err != nil {
+			return err
+		}
+		before := len(s.Recorder.Marks())
 		if err := s.client().Do(ctx, writes...); err != nil {
 			return err
 		}
+		applies := func() []answer { return appliesIn(s.Recorder.Marks()[before:]) }
+		if len(s.Proxy.Streams()) > 0 {
+			change, found, err := s.find(ctx, from, writes[0])
+			if err != nil {
+				return err
+			}
+			if !found {
+				return fmt.Errorf("the binlog has no change of row %s", writes[0].Changes[0].Key)
+			}
+			applies = func() []answer { all, _ := s.appliesOf(change); return all }
+		}
 		patient, cancel := context.WithTimeout(ctx, applyPatience)
 		defer cancel()
-		hit, err := applied.Wait(patient)
-		switch {
-		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		err = every(patient, func() (bool, error) { return slices.ContainsFunc(applies(), answer.applied), nil })
+		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 			s.Recorder.Mark(history.Mark{Lane: "fault", Name: history.MarkUnapplied, Text: name})
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return fmt.Errorf("wait for the change to be applied: %w", err)
-		case hit.Reply.Err != nil:
-			return fmt.Errorf("apply the change: the server refused it: %s", hit.Reply.Err.Message)
 		}
 		return nil
 	}}
