@@ -17,6 +17,7 @@ func TestCopyChunkBorders(t *testing.T) {
 			"before it and the next began behind it.",
 		Table: fixtures.Accounts(10),
 		Alter: widenBalance,
+		Room:  workload.Room{Rows: 9},
 		Chunk: 10,
 
 		Expect:  harness.Completed,
@@ -31,6 +32,7 @@ func TestCopyChunkBordersOneRow(t *testing.T) {
 		Bug:   "The only row of a table is gone: it was the border of a chunk, which ended before it.",
 		Table: fixtures.Accounts(1),
 		Alter: widenBalance,
+		Room:  workload.Room{Alone: "its one row is the one that nobody may write"},
 		Chunk: 1,
 
 		Expect:  harness.Completed,
@@ -46,6 +48,7 @@ func TestCopyChunkBordersOneMore(t *testing.T) {
 			"it, and the tool took that for the end.",
 		Table: fixtures.Accounts(11),
 		Alter: widenBalance,
+		Room:  workload.Room{Rows: 10},
 		Chunk: 10,
 
 		Expect:  harness.Completed,
@@ -61,6 +64,7 @@ func TestCopyChunkBordersOneLess(t *testing.T) {
 			"tool took that for the end.",
 		Table: fixtures.Accounts(9),
 		Alter: widenBalance,
+		Room:  workload.Room{Rows: 8},
 		Chunk: 10,
 
 		Expect:  harness.Completed,
@@ -77,6 +81,7 @@ func TestCopyChunkBordersGaps(t *testing.T) {
 			"the gap and was empty, and the tool took that for the end.",
 		Table: table,
 		Alter: widenBalance,
+		Room:  above,
 		Chunk: 10,
 
 		Faults: fault.Plan{

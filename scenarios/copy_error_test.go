@@ -17,6 +17,7 @@ func TestCopyErrorIsEnd(t *testing.T) {
 			"copy was killed; it found none, and took that for the end.",
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -37,6 +38,7 @@ func TestCopyErrorIsEndReply(t *testing.T) {
 			"the next rows to copy end; the tool had no row, and took that for the end.",
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -55,6 +57,7 @@ func TestCopyErrorIsEndWrite(t *testing.T) {
 			"had, and the tool went on with the next.",
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -75,6 +78,7 @@ func TestCopyErrorIsEndInterrupted(t *testing.T) {
 			"was ended by somebody, and the tool went on with the next.",
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 

@@ -25,6 +25,7 @@ func TestCopyInflightChunk(t *testing.T) {
 			"was under way, written but not yet counted as done, so their changes were left out too.",
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -50,6 +51,7 @@ func TestCopyWatermarkComposite(t *testing.T) {
 			"these are it compares the first column of the key alone, which is the same in every row.",
 		Table:   table,
 		Alter:   widen,
+		Room:    workload.Room{Alone: "its key has two columns, and random writers write tables with one"},
 		Chunk:   10,
 		Threads: 1,
 

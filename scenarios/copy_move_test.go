@@ -21,6 +21,7 @@ func TestCopyPKMove(t *testing.T) {
 			"for one of the old key.",
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -43,6 +44,7 @@ func TestCopyPKMoveAhead(t *testing.T) {
 			"the change for one of the new key.",
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -67,6 +69,7 @@ func TestCopyPKMoveRetry(t *testing.T) {
 		Cluster: topology.Spec{GTID: true, Options: []string{"--innodb-lock-wait-timeout=1"}},
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite,

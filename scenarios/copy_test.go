@@ -23,6 +23,7 @@ func TestCopySplitReadWrite(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 
 		Faults: fault.Plan{
 			fault.Before(step.CopyWrite,
@@ -45,6 +46,7 @@ func TestCopyResurrect(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 
 		Faults: fault.Plan{
 			fault.Before(step.CopyWrite,

@@ -21,6 +21,7 @@ func TestCopyUniqueHandover(t *testing.T) {
 			"was read late; so the copy met a duplicate, took it for its own row and left it out.",
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -46,6 +47,7 @@ func TestCopyUniqueHandoverNew(t *testing.T) {
 			"read late; then the insert met a duplicate and was left out, and so was the update behind it.",
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -74,6 +76,7 @@ func TestCopyUniqueSwap(t *testing.T) {
 			"was left out.",
 		Table: table,
 		Alter: widen,
+		Room:  above,
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite, fault.WriteAndApply(

@@ -35,6 +35,7 @@ func TestSeamDeliverBeforeVisible(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: deliveredUnacked(renamed("2", "changed")),
 
@@ -53,6 +54,7 @@ func TestSeamDeliverBeforeVisibleInsert(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: deliveredUnacked(workload.Insert(table, row(1000, "new", 1))),
 
