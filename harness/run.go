@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type run struct {
 	suite    *Suite
 	scenario Scenario
 	variant  variant
+	seed     uint64
 	under    subject.Subject // open
 	began    time.Time
 	dir      string
@@ -49,7 +51,12 @@ type run struct {
 func (s *Suite) one(t testing.TB, scenario Scenario, v variant) *history.Record {
 	t.Helper()
 	began := time.Now()
-	r := &run{suite: s, scenario: scenario, variant: v, began: began, entered: began}
+	seed := s.newSeed()
+	if v.random {
+		scenario = scenario.underRandomLoad(seed)
+		t.Logf("random load from seed %d: ALTER TABLE %s %s", seed, scenario.Table.Name, scenario.Alter)
+	}
+	r := &run{suite: s, scenario: scenario, variant: v, seed: seed, began: began, entered: began}
 	if err := r.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -86,16 +93,24 @@ func (r *run) open() (err error) {
 	if r.under, err = subject.Parse(r.suite.build, v.subject); err != nil {
 		return err
 	}
-	if r.dir, err = history.NewRunDir(r.suite.dir, s.ID, r.under.Name(), v.verify); err != nil {
+	name, load := r.under.Name(), ""
+	if v.random {
+		name, load = name+"-"+RandomLoad, RandomLoad
+	}
+	if r.dir, err = history.NewRunDir(r.suite.dir, s.ID, name, v.verify); err != nil {
 		return err
 	}
 	r.record = &history.Record{
 		Scenario: s.ID, Subject: r.under.Name(), Verify: v.verify, Control: v.control,
-		Seed: r.suite.newSeed(), Started: r.began, Bug: s.Bug,
+		Load: load, Seed: r.seed, Started: r.began, Bug: s.Bug,
 		Expect: v.expect, Guards: string(s.Guards), Planned: s.plan().Names(), Unproven: s.Control == "",
 		Table: history.Table{Schema: topology.Database, Name: s.Table.Name, Key: s.Table.Key, Alter: s.Alter, Rows: s.Table.Rows, Renames: s.Renames},
 	}
-	r.record.Repeat = fmt.Sprintf("go run ./cmd/rowproof run %s --subject %s --seed %d", s.argument(), shellQuote(v.subject), r.record.Seed)
+	r.record.Repeat = "go run ./cmd/rowproof run " + s.argument()
+	if load != "" {
+		r.record.Repeat += " --load " + load
+	}
+	r.record.Repeat += fmt.Sprintf(" --subject %s --seed %d", shellQuote(v.subject), r.seed)
 	if _, foreign := r.under.(subject.Foreign); foreign {
 		r.record.Foreign, r.record.Flags = true, r.suite.flags
 		r.record.Repeat += repeatFlags(r.suite.flags)
@@ -106,7 +121,7 @@ func (r *run) open() (err error) {
 }
 
 func (r *run) send(e history.Event) {
-	e.Scenario, e.Subject, e.Verify, e.Dir = r.scenario.ID, r.record.Subject, r.variant.verify, r.dir
+	e.Scenario, e.Subject, e.Verify, e.Load, e.Dir = r.scenario.ID, r.record.Subject, r.variant.verify, r.record.Load, r.dir
 	r.suite.events.Send(e)
 }
 
@@ -225,7 +240,7 @@ func (r *run) load() workload.Load {
 	load := r.scenario.Load
 	load.Table, load.Seed = r.scenario.Table, r.record.Seed
 	load.Readers = max(load.Readers, 1)
-	load.Leave = r.scenario.plan().Keys()
+	load.Leave = slices.Concat(load.Leave, r.scenario.plan().Keys())
 	return load
 }
 
@@ -395,7 +410,7 @@ func (r *run) openSite(ctx context.Context) (*fault.Site, func() error, error) {
 	return &fault.Site{
 		Cluster: r.cluster, Proxy: proxy, Links: fault.Links{Subject: subjectLink, App: appLink}, App: app,
 		Table: r.scenario.Table, Schema: topology.Database, Recorder: r.recorder,
-		Names: tableNames(r.under, r.scenario.Table.Name),
+		Names: tableNames(r.under, r.scenario.Table.Name), Start: r.from[source.Name],
 	}, closeAll, nil
 }
 

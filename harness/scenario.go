@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"rowproof/fixtures"
@@ -28,6 +29,7 @@ type Scenario struct {
 	Table   fixtures.Table
 	Alter   string            // the text after ALTER TABLE t
 	Load    workload.Load     // writers beside the faults; a reader always runs
+	Room    workload.Room     // where random writers may write, if any may
 	Limit   time.Duration     // how long one run may take; 0 means 2 minutes
 	Chunk   int               // rows that the subject copies at once; 0 means as it does by itself
 	Threads int               // copies of the subject that go on at once; 0 means as it does by itself
@@ -92,14 +94,46 @@ func (s Scenario) validate() error {
 		return fmt.Errorf("scenario %s: Expect and Guards must be given", s.ID)
 	case s.OnlyVerified && s.Unverified:
 		return fmt.Errorf("scenario %s: OnlyVerified and Unverified exclude each other", s.ID)
+	case s.Room == (workload.Room{}) && s.File == "" && (strings.HasPrefix(s.ID, "seam-") || strings.HasPrefix(s.ID, "copy-")):
+		return fmt.Errorf("scenario %s: Room is empty: say where random writers may write, or why they may not", s.ID)
+	case s.Room.Open() && s.Load.Writers > 0:
+		return fmt.Errorf("scenario %s: Room and Load.Writers exclude each other", s.ID)
 	case s.Control == "" && s.File == "":
 		return fmt.Errorf("scenario %s: Control is empty: nothing shows that it can fail", s.ID)
 	}
 	if s.Chunk < 0 || s.Threads < 0 {
 		return fmt.Errorf("scenario %s: Chunk is %d and Threads %d, want 0 or more", s.ID, s.Chunk, s.Threads)
 	}
+	if s.Room != (workload.Room{}) {
+		if err := s.Room.Validate(s.Table); err != nil {
+			return fmt.Errorf("scenario %s: %w", s.ID, err)
+		}
+	}
 	if _, err := time.LoadLocation(s.Zone); err != nil {
 		return fmt.Errorf("scenario %s: Zone is %q: %w", s.ID, s.Zone, err)
 	}
 	return nil
+}
+
+// RandomLoad names the load of random writers, on a table and with an ALTER
+// that have more of both, all of it drawn from the run's seed.
+const RandomLoad = "random"
+
+// alone says why no random load may run beside the scenario, "" if one may.
+func (s Scenario) alone() string {
+	switch {
+	case s.Room.Open():
+		return ""
+	case s.Room.Alone != "":
+		return s.Room.Alone
+	}
+	return "it has no room for a random load"
+}
+
+// underRandomLoad returns the scenario as a seed draws it.
+func (s Scenario) underRandomLoad(seed uint64) Scenario {
+	drawn := workload.NewRandom(seed, s.Table, s.Room)
+	s.Table, s.Load = drawn.Table, drawn.Load
+	s.Alter += ", " + drawn.Alter
+	return s
 }

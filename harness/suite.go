@@ -26,6 +26,7 @@ const (
 	ListEnv     = "ROWPROOF_LIST"          // 1: name the scenarios, run nothing
 	SubjectEnv  = "ROWPROOF_SUBJECT"       // osc, control, mutant:NAME, gh-ost=PATH, spirit=PATH, pt-osc, with commas; default osc,control,pt-osc
 	FlagsEnv    = "ROWPROOF_SUBJECT_FLAGS" // more arguments for subjects that are not ours: a JSON list of texts
+	LoadEnv     = "ROWPROOF_LOAD"          // random: run only under a random load; default as scenarios are, and osc also under one
 	SeedEnv     = "ROWPROOF_SEED"          // the seed of every run; default a new one each
 	RepeatEnv   = "ROWPROOF_REPEAT"        // how often to run each scenario; default 1
 	ParallelEnv = "ROWPROOF_PARALLEL"      // how many runs go on at once, each on a cluster of its own; default 1
@@ -42,6 +43,7 @@ type Suite struct {
 	flags    []string // for subjects that are not ours
 	known    check.Findings
 	versions versions // of subjects that are not ours
+	load     string   // RandomLoad: nothing runs without one
 	seed     uint64   // 0: a new one for each run
 	repeat   int
 	parallel int
@@ -84,6 +86,9 @@ func newSuite() (s *Suite, err error) {
 	}
 	if names := os.Getenv(SubjectEnv); names != "" {
 		s.wanted, s.asked = strings.Split(names, ","), true
+	}
+	if s.load = os.Getenv(LoadEnv); s.load != "" && s.load != RandomLoad {
+		return nil, fmt.Errorf("read %s: %q is no load, want %s", LoadEnv, s.load, RandomLoad)
 	}
 	if text := os.Getenv(SeedEnv); text != "" {
 		if s.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
@@ -170,9 +175,12 @@ func (s *Suite) Run(t *testing.T, scenario Scenario) {
 	if s.list {
 		s.events.Send(history.Event{
 			Kind: history.EventScenario, Scenario: scenario.ID, Test: t.Name(), Bug: scenario.Bug,
-			Guards: string(scenario.Guards), Control: control, Reports: scenario.Reports,
+			Guards: string(scenario.Guards), Control: control, Reports: scenario.Reports, Alone: scenario.alone(),
 		})
 		return
+	}
+	if why := scenario.alone(); s.load == RandomLoad && why != "" {
+		t.Skipf("%s: no random load: %s", scenario.ID, why)
 	}
 	s.share(t)
 	for range s.repeat {
@@ -217,13 +225,17 @@ type variant struct {
 	subject string
 	verify  bool   // with the subject's own verify pass
 	control bool   // it must be found Invalid for what the scenario guards
+	random  bool   // under a random load
 	expect  string // the outcome
 }
 
 func (v variant) title() string {
 	name, _, _ := strings.Cut(v.subject, "=") // without the path of a program
 	if v.verify {
-		return name + "-verify"
+		name += "-verify"
+	}
+	if v.random {
+		name += "-random"
 	}
 	return name
 }
@@ -235,6 +247,9 @@ const ptOsc = "pt-osc"
 // turn a loss into an abort; that it does so is a finding of its own, unless
 // the scenario says that it can't. A tool that nobody asked for repeats its
 // known findings, and makes no new ones.
+//
+// Where the scenario has room for it, our engine runs once more under a random
+// load, bare.
 func (s *Suite) runs(control string, scenario Scenario) []variant {
 	var list []variant
 	for _, name := range s.wanted {
@@ -247,6 +262,10 @@ func (s *Suite) runs(control string, scenario Scenario) []variant {
 			continue
 		}
 		isControl := name == control
+		if s.load == RandomLoad {
+			list = append(list, variant{subject: name, verify: scenario.OnlyVerified, control: isControl, random: true, expect: scenario.Expect})
+			continue
+		}
 		if !scenario.OnlyVerified {
 			list = append(list, variant{subject: name, control: isControl, expect: scenario.Expect})
 		}
@@ -259,6 +278,9 @@ func (s *Suite) runs(control string, scenario Scenario) []variant {
 		}
 		if name == "osc" || isControl || scenario.OnlyVerified {
 			list = append(list, verified)
+		}
+		if name == "osc" && scenario.Room.Open() {
+			list = append(list, variant{subject: name, random: true, expect: scenario.Expect})
 		}
 	}
 	return list

@@ -18,6 +18,7 @@ type Count struct {
 	Flags    []string `json:"flags,omitempty"`   // that it was given
 	Verify   bool     `json:"verify"`
 	Control  bool     `json:"control"`
+	Load     string   `json:"load,omitempty"` // random, or the scenario's own
 	Runs     int      `json:"runs"`
 	Expected int      `json:"expected"` // runs that ended as the scenario demands
 	// Verdicts and Anomalies are how many runs have each. Of a run's
@@ -38,7 +39,7 @@ func CountRuns(runs []Run) []Count {
 	for _, r := range runs {
 		c := Count{
 			Scenario: r.Record.Scenario, Subject: r.Record.Subject, Version: r.Record.Version, Flags: r.Record.Flags,
-			Verify: r.Record.Verify, Control: r.Record.Control,
+			Verify: r.Record.Verify, Control: r.Record.Control, Load: r.Record.Load,
 			Verdicts: map[check.Verdict]int{}, Anomalies: map[string]int{},
 		}
 		s := same{c.Scenario, c.SubjectName(), c.Control}
@@ -65,7 +66,9 @@ func (c *Count) add(r Run) {
 }
 
 // SubjectName is how a report names the subject.
-func (c Count) SubjectName() string { return subjectName(c.Subject, c.Version, c.Flags, c.Verify) }
+func (c Count) SubjectName() string {
+	return subjectName(c.Subject, c.Version, c.Flags, c.Verify, c.Load)
+}
 
 // String is "Valid 20 of 20", or "Valid 18, Invalid 2 (lost row 1, stale row
 // 1)" if they differ.

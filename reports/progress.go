@@ -30,7 +30,7 @@ type Progress struct {
 type runKey struct {
 	scenario, subject string
 	verify            bool
-	dir               string
+	load, dir         string
 }
 
 // NewProgress returns a view that draws on t.
@@ -137,10 +137,7 @@ func (p *Progress) end(e history.Event) {
 }
 
 func (p *Progress) label(e history.Event) string {
-	subject := e.Subject
-	if e.Verify {
-		subject += " +verify"
-	}
+	subject := subjectName(e.Subject, "", nil, e.Verify, e.Load)
 	return text.Pad(e.Scenario, 24, ' ') + " " + text.Pad(subject, 32, ' ') + " "
 }
 
@@ -156,7 +153,7 @@ func (p *Progress) Close() {
 	}
 	p.endSuite()
 	for key, t := range p.lines {
-		t.UpdateMessage(p.label(history.Event{Scenario: key.scenario, Subject: key.subject, Verify: key.verify}) +
+		t.UpdateMessage(p.label(history.Event{Scenario: key.scenario, Subject: key.subject, Verify: key.verify, Load: key.load}) +
 			p.t.verdict(false, "ended without a verdict"))
 		t.MarkAsErrored()
 	}
@@ -172,4 +169,4 @@ func (p *Progress) Close() {
 	}
 }
 
-func keyOf(e history.Event) runKey { return runKey{e.Scenario, e.Subject, e.Verify, e.Dir} }
+func keyOf(e history.Event) runKey { return runKey{e.Scenario, e.Subject, e.Verify, e.Load, e.Dir} }

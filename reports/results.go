@@ -28,6 +28,7 @@ type ResultRow struct {
 	Subject  string   `json:"subject"`
 	Verify   bool     `json:"verify"`
 	Control  bool     `json:"control"`
+	Load     string   `json:"load,omitempty"`    // random, or the scenario's own
 	Number   int      `json:"number"`            // which of the repeats
 	Version  string   `json:"version,omitempty"` // of a tool that is not ours
 	Flags    []string `json:"flags,omitempty"`   // that it was given
@@ -48,7 +49,7 @@ type ResultRow struct {
 
 // SubjectName names the subject without its version: where suites are compared,
 // the point is to see what a new one changed.
-func (r ResultRow) SubjectName() string { return subjectName(r.Subject, "", r.Flags, r.Verify) }
+func (r ResultRow) SubjectName() string { return subjectName(r.Subject, "", r.Flags, r.Verify, r.Load) }
 
 // NewResults returns the results of runs, with paths relative to dir.
 func NewResults(dir string, runs []Run) Results {
@@ -60,6 +61,7 @@ func NewResults(dir string, runs []Run) Results {
 			Subject:  r.Record.Subject,
 			Verify:   r.Record.Verify,
 			Control:  r.Record.Control,
+			Load:     r.Record.Load,
 			Number:   r.number(),
 			Version:  r.Record.Version,
 			Flags:    r.Record.Flags,

@@ -135,10 +135,10 @@ func (r Run) notApplicable() bool { return r.Conclusion.Judgement.Verdict == che
 // SubjectName is how a report names the run's subject: with the version and
 // the flags of a tool that is not ours.
 func (r Run) SubjectName() string {
-	return subjectName(r.Record.Subject, r.Record.Version, r.Record.Flags, r.Record.Verify)
+	return subjectName(r.Record.Subject, r.Record.Version, r.Record.Flags, r.Record.Verify, r.Record.Load)
 }
 
-func subjectName(subject, version string, flags []string, verify bool) string {
+func subjectName(subject, version string, flags []string, verify bool, load string) string {
 	words := []string{subject}
 	if version != "" {
 		words = append(words, version)
@@ -146,6 +146,9 @@ func subjectName(subject, version string, flags []string, verify bool) string {
 	words = append(words, flags...)
 	if verify {
 		words = append(words, "+verify")
+	}
+	if load != "" {
+		words = append(words, "+"+load)
 	}
 	return Printable(strings.Join(words, " "))
 }
@@ -203,6 +206,7 @@ func compareRuns(a, b Run) int {
 		compareBool(a.Record.Foreign, b.Record.Foreign),
 		cmp.Compare(a.Record.Subject, b.Record.Subject),
 		compareBool(a.Record.Verify, b.Record.Verify),
+		cmp.Compare(a.Record.Load, b.Record.Load),
 		cmp.Compare(a.number(), b.number()),
 		cmp.Compare(a.Dir, b.Dir),
 	)

@@ -27,6 +27,7 @@ func TestSeamCommitOrderOff(t *testing.T) {
 		},
 		Table: table,
 		Alter: widen,
+		Room:  below,
 
 		Faults: fault.Plan{
 			fault.First(

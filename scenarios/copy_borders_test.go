@@ -18,6 +18,7 @@ func TestCopyChunkBorders(t *testing.T) {
 		Reports: []string{"LHM 126", "gh-ost 1557"},
 		Table:   fixtures.Accounts(10),
 		Alter:   widenBalance,
+		Room:    workload.Room{Rows: 9},
 		Chunk:   10,
 
 		Expect:  harness.Completed,
@@ -33,6 +34,7 @@ func TestCopyChunkBordersOneRow(t *testing.T) {
 		Reports: []string{"LHM 126", "gh-ost 1557"},
 		Table:   fixtures.Accounts(1),
 		Alter:   widenBalance,
+		Room:    workload.Room{Alone: "its one row is the one that nobody may write"},
 		Chunk:   1,
 
 		Expect:  harness.Completed,
@@ -49,6 +51,7 @@ func TestCopyChunkBordersOneMore(t *testing.T) {
 		Reports: []string{"LHM 126", "gh-ost 1557"},
 		Table:   fixtures.Accounts(11),
 		Alter:   widenBalance,
+		Room:    workload.Room{Rows: 10},
 		Chunk:   10,
 
 		Expect:  harness.Completed,
@@ -65,6 +68,7 @@ func TestCopyChunkBordersOneLess(t *testing.T) {
 		Reports: []string{"LHM 126", "gh-ost 1557"},
 		Table:   fixtures.Accounts(9),
 		Alter:   widenBalance,
+		Room:    workload.Room{Rows: 8},
 		Chunk:   10,
 
 		Expect:  harness.Completed,
@@ -82,6 +86,7 @@ func TestCopyChunkBordersGaps(t *testing.T) {
 		Reports: []string{"LHM 126", "gh-ost 1557"},
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 
 		Faults: fault.Plan{

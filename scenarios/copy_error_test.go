@@ -18,6 +18,7 @@ func TestCopyErrorIsEnd(t *testing.T) {
 		Reports: []string{"gh-ost 437", "gh-ost 444", "gh-ost 483", "gh-ost 835"},
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -39,6 +40,7 @@ func TestCopyErrorIsEndReply(t *testing.T) {
 		Reports: []string{"gh-ost 437", "gh-ost 444", "gh-ost 483", "gh-ost 835"},
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -58,6 +60,7 @@ func TestCopyErrorIsEndWrite(t *testing.T) {
 		Reports: []string{"gh-ost 437", "gh-ost 444", "gh-ost 483", "gh-ost 835"},
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -79,6 +82,7 @@ func TestCopyErrorIsEndInterrupted(t *testing.T) {
 		Reports: []string{"gh-ost 437", "gh-ost 444", "gh-ost 483", "gh-ost 835"},
 		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 

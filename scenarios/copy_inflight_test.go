@@ -26,6 +26,7 @@ func TestCopyInflightChunk(t *testing.T) {
 		Reports: []string{"spirit 961", "spirit 808"},
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -52,6 +53,7 @@ func TestCopyWatermarkComposite(t *testing.T) {
 		Reports: []string{"spirit 918"},
 		Table:   table,
 		Alter:   widen,
+		Room:    workload.Room{Alone: "its key has two columns, and random writers write tables with one"},
 		Chunk:   10,
 		Threads: 1,
 

@@ -22,6 +22,7 @@ func TestCopyPKMove(t *testing.T) {
 		Reports: []string{"gh-ost 519", "PT-94", "spirit 417"},
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -45,6 +46,7 @@ func TestCopyPKMoveAhead(t *testing.T) {
 		Reports: []string{"gh-ost 519", "PT-94", "spirit 417"},
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
@@ -60,6 +62,7 @@ func TestCopyPKMoveAhead(t *testing.T) {
 
 func TestCopyPKMoveRetry(t *testing.T) {
 	table := fixtures.Accounts(30)
+	move := workload.Move(table, "6", "40")
 	suite.Run(t, harness.Scenario{
 		ID: "copy-pk-move-retry",
 		Bug: "A row is there twice, under its old key and its new one. The first attempt to bring the change " +
@@ -69,12 +72,15 @@ func TestCopyPKMoveRetry(t *testing.T) {
 		Cluster: topology.Spec{GTID: true, Options: []string{"--innodb-lock-wait-timeout=1"}},
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite,
 				fault.LockRows(fault.Shadow, "6").As("locked"),
-				fault.Write(workload.Move(table, "6", "40"))),
-			fault.OnceAnswered(step.Apply, fault.End("locked")),
+				fault.Write(move)),
+			fault.OnceAnswered(step.CopyWrite,
+				fault.WaitApplyRefused(move),
+				fault.End("locked")),
 		},
 
 		Expect:  harness.Completed,

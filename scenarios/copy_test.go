@@ -24,6 +24,7 @@ func TestCopySplitReadWrite(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 
 		Faults: fault.Plan{
 			fault.Before(step.CopyWrite,
@@ -47,6 +48,7 @@ func TestCopyResurrect(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 
 		Faults: fault.Plan{
 			fault.Before(step.CopyWrite,

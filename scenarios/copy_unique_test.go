@@ -22,14 +22,14 @@ func TestCopyUniqueHandover(t *testing.T) {
 		Reports: []string{"spirit 847", "gh-ost 485"},
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
-			fault.HoldStream(fault.RowEvent(1)).As("lag"),
-			fault.BeforeNth(2, step.CopyWrite, fault.Write(
+			fault.BeforeNth(2, step.CopyWrite, fault.WriteAndHold(
 				workload.Update(table, "1", history.Row{"handle": history.Text("free")}),
-				workload.Update(table, "25", history.Row{"handle": history.Text("h1")}))),
+				workload.Update(table, "25", history.Row{"handle": history.Text("h1")})).As("lag")),
 			fault.OnceAnswered(fault.Of(step.CopyWrite).Nth(3), fault.Until("lag"), fault.End("lag")),
 		},
 
@@ -49,15 +49,15 @@ func TestCopyUniqueHandoverNew(t *testing.T) {
 		Reports: []string{"gh-ost 1633"},
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
-			fault.HoldStream(fault.RowEvent(1)).As("lag"),
 			// Below all other keys, where the copy has been.
 			fault.BeforeNth(2, step.CopyWrite,
-				fault.Write(workload.Insert(table, history.Row{
-					"id": history.Text("-5"), "handle": history.Text("x1"), "val": history.Text("1")})),
+				fault.WriteAndHold(workload.Insert(table, history.Row{
+					"id": history.Text("-5"), "handle": history.Text("x1"), "val": history.Text("1")})).As("lag"),
 				fault.Write(workload.Update(table, "-5", history.Row{"handle": history.Text("x2")})),
 				fault.Write(workload.Update(table, "25", history.Row{"handle": history.Text("x1")}))),
 			fault.OnceAnswered(fault.Of(step.CopyWrite).Nth(3), fault.Until("lag"), fault.End("lag")),
@@ -79,6 +79,7 @@ func TestCopyUniqueSwap(t *testing.T) {
 		Reports: []string{"spirit 847", "spirit 851"},
 		Table:   table,
 		Alter:   widen,
+		Room:    above,
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite, fault.WriteAndApply(

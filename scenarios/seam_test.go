@@ -20,6 +20,14 @@ var semiSync = topology.Spec{Replicas: 1, SemiSync: true, GTID: true}
 // widen is an ALTER that no server can do in place, so every tool copies.
 const widen = "MODIFY val BIGINT NOT NULL DEFAULT 0"
 
+// below and above are room for random writers under the lowest key of a table
+// and over the highest one. Where a fault needs a row that lies above the range,
+// theirs are below; where it counts chunks, theirs come after those.
+var (
+	below = workload.Room{From: -1_000_000}
+	above = workload.Room{From: 1_000_000}
+)
+
 // unackedAtAttach is what the report did: writes wait for their ACKs while
 // the tool attaches, and get them once it has read its range, or waits. A tool
 // with triggers waits when it attaches: they can't be made while a
@@ -46,6 +54,7 @@ func TestSeamAfterSync(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: unackedAtAttach(workload.Insert(table, row(1000, "late", 1))),
 
@@ -65,6 +74,7 @@ func TestSeamAfterSyncEmpty(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    workload.Room{Alone: "its table has no row when the tool reads the range"},
 
 		Faults: unackedAtAttach(workload.Insert(table, row(7, "first", 1))),
 
@@ -85,6 +95,7 @@ func TestSeamAfterSyncUpdate(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: unackedAtAttach(
 			renamed("1", "changed"),
@@ -107,6 +118,7 @@ func TestSeamLostReply(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: fault.Plan{
 			fault.Before(step.Attach,
@@ -140,6 +152,7 @@ func TestSeamTwoMinMax(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widenBalance,
+		Room:    above,
 
 		Faults: fault.Plan{
 			// To a tool that reads both ends by one statement it comes behind them.

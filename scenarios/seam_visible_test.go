@@ -19,7 +19,8 @@ func deliveredUnacked(write workload.Write) fault.Plan {
 		fault.After(step.CopyWrite,
 			fault.StopIO(),
 			fault.WriteUnacked(write)),
-		fault.OnceReadOrWaiting(step.Apply).Then(
+		fault.OnceAnswered(step.CopyWrite,
+			fault.WaitApplyOrBlocked(write),
 			fault.StartIO()),
 	}
 }
@@ -35,6 +36,7 @@ func TestSeamDeliverBeforeVisible(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: deliveredUnacked(renamed("2", "changed")),
 
@@ -54,6 +56,7 @@ func TestSeamDeliverBeforeVisibleInsert(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: deliveredUnacked(workload.Insert(table, row(1000, "new", 1))),
 
@@ -73,6 +76,7 @@ func TestSeamDeliverBeforeVisibleDelete(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: deliveredUnacked(workload.Delete(table, "2")),
 

@@ -21,6 +21,7 @@ func TestSeamXABeforeAttach(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: fault.Plan{
 			fault.First(fault.XAPrepare("late", workload.Insert(table, row(1000, "late", 1)))),
@@ -44,6 +45,7 @@ func TestSeamXARollback(t *testing.T) {
 		Cluster: semiSync,
 		Table:   table,
 		Alter:   widen,
+		Room:    below,
 
 		Faults: fault.Plan{
 			fault.After(step.RangeRead, fault.XAPrepare("never",

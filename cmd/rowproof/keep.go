@@ -27,6 +27,9 @@ func sayKept(w io.Writer, e history.Event) {
 	if e.Verify {
 		subject += " +verify"
 	}
+	if e.Load != "" {
+		subject += " +" + e.Load
+	}
 	say(w, "\nThe servers of %s on %s are up, as the run left them:", e.Scenario, reports.Printable(subject))
 	k := e.Kept
 	var ids []string

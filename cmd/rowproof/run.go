@@ -38,6 +38,7 @@ type runOptions struct {
 	parallel  int
 	shard     string // "2/8"; "" is all
 	keep      bool
+	load      string // harness.RandomLoad; "" is the scenarios' own
 	seed      string // "" is a new one for each run
 	out       string
 }
@@ -59,6 +60,11 @@ has its finding; gh-ost and spirit are programs that you have. Such a tool is as
 refuses, or if it does what reports/verdicts knows of it. A scenario that needs
 a step which the tool lacks is not applicable.
 
+The families seam and copy run on osc once more under a random load: writers in
+keys of their own, columns of random types and an ALTER of them, all drawn from
+the run's seed. With --load random nothing else runs, on any subject; the same
+--seed draws the same. docs/random-load.md tells more.
+
 Every run leaves a directory with its operations, marks, log and verdict, and
 a page to look at: run.html. The suite's directory gets index.html, junit.xml
 and results.json.
@@ -72,6 +78,7 @@ the last run, stay up until Ctrl-C, and the commands to log in are shown.`,
   rowproof run --subject gh-ost=$HOME/bin/gh-ost --subject-flag=--cut-over=two-step
   rowproof run seam-after-sync --subject mutant:range-read-trusts-attach --seed 7
   rowproof run copy-resurrect --subject osc --keep
+  rowproof run 'copy-*' --load random --subject osc,control --repeat 20
   rowproof run --shard 2/8`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.scenarios = args
@@ -86,6 +93,7 @@ the last run, stay up until Ctrl-C, and the commands to log in are shown.`,
 	flags.IntVar(&o.parallel, "parallel", 1, "`number` of runs at once, each on servers of its own")
 	flags.StringVar(&o.shard, "shard", "", "run only the `k/n`-th share of the scenarios, for n machines")
 	flags.BoolVar(&o.keep, "keep", false, "leave the servers of one run up in the end, until Ctrl-C")
+	flags.StringVar(&o.load, "load", "", "'random': run under a `random` load only (default: as each scenario says, and osc also under a random one)")
 	flags.StringVar(&o.seed, "seed", "", "the `number` that all randomness comes from (default: a new one for each run)")
 	flags.StringVar(&o.out, "out", "", "new or empty `directory` for the runs (default: reports/out/<time>, linked as latest)")
 	return cmd
@@ -128,6 +136,9 @@ func run(ctx context.Context, c console, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if chosen, err = o.withRoom(c, chosen); err != nil {
+		return err
+	}
 	share, err := parseShard(o.shard)
 	if err != nil {
 		return usage(err)
@@ -166,6 +177,26 @@ func run(ctx context.Context, c console, o runOptions) error {
 	return conclude(ctx, c, suite, ended)
 }
 
+// withRoom returns the scenarios that can run under the load that is asked
+// for, and says why the others can't.
+func (o runOptions) withRoom(c console, chosen []history.Event) ([]history.Event, error) {
+	if o.load == "" {
+		return chosen, nil
+	}
+	var open []history.Event
+	for _, s := range chosen {
+		if s.Alone == "" {
+			open = append(open, s)
+		} else {
+			say(c.err, "%s is left out: %s", s.Scenario, s.Alone)
+		}
+	}
+	if len(open) == 0 {
+		return nil, usage(fmt.Errorf("--load %s: none of the scenarios has room for it", o.load))
+	}
+	return open, nil
+}
+
 // emptyResults writes the results of no run.
 func emptyResults(suite string) error {
 	if err := render(suite, nil); err != nil {
@@ -183,6 +214,9 @@ func (o runOptions) validate(root string) error {
 	}
 	if _, err := parseShard(o.shard); err != nil {
 		return err
+	}
+	if o.load != "" && o.load != harness.RandomLoad {
+		return fmt.Errorf("--load %s: want %s", o.load, harness.RandomLoad)
 	}
 	if o.seed != "" {
 		if _, err := strconv.ParseUint(o.seed, 10, 64); err != nil {
@@ -274,6 +308,7 @@ func (s scenarios) runAll(ctx context.Context, p plan, o runOptions, suite strin
 		history.OutEnv + "=" + suite,
 		harness.SubjectEnv + "=" + subjects,
 		harness.FlagsEnv + "=" + asJSON(o.flags),
+		harness.LoadEnv + "=" + o.load,
 		harness.SeedEnv + "=" + o.seed,
 		harness.RepeatEnv + "=" + strconv.Itoa(o.repeat),
 		harness.ParallelEnv + "=" + strconv.Itoa(o.parallel),

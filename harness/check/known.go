@@ -45,9 +45,14 @@ type Finding struct {
 }
 
 // SubjectName returns the name of a run's subject with the flags that it was
-// given.
+// given, and the load it was under if that is not the scenario's own: what is
+// known without it says nothing of it.
 func SubjectName(r *history.Record) string {
-	return strings.Join(append([]string{r.Subject}, r.Flags...), " ")
+	words := append([]string{r.Subject}, r.Flags...)
+	if r.Load != "" {
+		words = append(words, "+"+r.Load)
+	}
+	return strings.Join(words, " ")
 }
 
 // NewFinding returns what a run found. Other tools have no verify pass that

@@ -9,6 +9,7 @@ import (
 
 	"rowproof/harness/history"
 	"rowproof/harness/step"
+	"rowproof/harness/wire"
 	"rowproof/harness/workload"
 )
 
@@ -119,6 +120,9 @@ func (p Plan) Arm(ctx context.Context, site *Site) *Armed {
 		a.group.Go(func() {
 			if err := wait(ctx); err != nil {
 				release()
+				if ctx.Err() == nil && !errors.Is(err, wire.ErrGateClosed) {
+					a.fail(fmt.Errorf("wait for the moment %q: %w", f.moment.name, err))
+				}
 				return // the moment never came: the record will lack the mark
 			}
 			a.fail(f.carryOut(ctx, site, release))

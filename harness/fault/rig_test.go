@@ -13,6 +13,7 @@ import (
 	"rowproof/fixtures"
 	"rowproof/harness/fault"
 	"rowproof/harness/history"
+	"rowproof/harness/observe"
 	"rowproof/harness/topology"
 	"rowproof/harness/wire"
 )
@@ -70,6 +71,10 @@ func newRig(t *testing.T, spec topology.Spec, dirty bool) *rig {
 	if err := cluster.WaitReplicated(ctx); err != nil {
 		t.Fatal(err)
 	}
+	start, err := observe.BinlogEnd(ctx, source.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
 	link := func() *topology.Link {
 		l, err := topology.NewLink(source.Addr)
 		if err != nil {
@@ -91,6 +96,7 @@ func newRig(t *testing.T, spec topology.Spec, dirty bool) *rig {
 	r := &rig{Site: &fault.Site{
 		Cluster: cluster, Proxy: proxy, Links: links, Table: table, Schema: topology.Database, Recorder: recorder,
 		Names: fault.Names{Shadow: "_pair_new", Old: "_pair_old"},
+		Start: start,
 	}}
 	r.App = r.open(t, links.App.Addr, topology.App())
 	r.subject = r.open(t, proxy.Addr(), topology.Migrator())

@@ -11,6 +11,7 @@ import (
 
 	"rowproof/fixtures"
 	"rowproof/harness/history"
+	"rowproof/harness/observe"
 	"rowproof/harness/topology"
 	"rowproof/harness/wire"
 	"rowproof/harness/workload"
@@ -25,7 +26,8 @@ type Site struct {
 	Table    fixtures.Table
 	Schema   string
 	Recorder *history.Recorder
-	Names    Names // of the subject's tables
+	Names    Names            // of the subject's tables
+	Start    observe.Position // where the source's binlog ended before the run
 
 	// StartSecond starts the subject once more beside itself, on the same
 	// table. It goes on after ctx has ended.

@@ -8,6 +8,7 @@ import (
 
 	"rowproof/harness/step"
 	"rowproof/harness/wire"
+	"rowproof/harness/workload"
 )
 
 // Event picks an event of the subject's binlog stream: without more, the
@@ -80,6 +81,29 @@ func HoldStream(e Event) Fault {
 		}})
 	}
 	return wired(m, true, "hold the stream")
+}
+
+// WriteAndHold commits writes as one transaction and delivers nothing of it to
+// the subject, nor of what follows: its stream stops before the next change of
+// the migrated table, until End or until the run is over. A stream that the
+// subject opens meanwhile is held as well.
+func WriteAndHold(writes ...workload.Write) Action {
+	a := lasting("write "+summary(writes)+" and hold the stream before it", func(ctx context.Context, s *Site) (func(context.Context) error, error) {
+		gate := s.Proxy.EventGate(wire.EventRule{Name: "hold the stream", Action: wire.Hold, Match: func(e wire.Event) bool {
+			return s.migrates(e) && (e.Kind == wire.EventRows || e.Kind == wire.EventPayload)
+		}})
+		err := s.client().Do(ctx, writes...)
+		if err == nil {
+			_, err = gate.Wait(ctx)
+		}
+		if err != nil {
+			gate.Remove()
+			return nil, err
+		}
+		return func(context.Context) error { gate.Remove(); return nil }, nil
+	})
+	a.Writes, a.Steps = writes, []step.Step{step.Dump}
+	return a
 }
 
 // at is the moment at which the proxy acts on an event.

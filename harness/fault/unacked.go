@@ -117,8 +117,15 @@ func (s *Site) binlogged(ctx context.Context, thread uint64, before topology.Pos
 		if err != nil {
 			return "", end, err
 		}
-		if gtid := ownedBy(owned, thread); gtid != "" || s.gtidOff() {
+		gtid := ownedBy(owned, thread)
+		if s.gtidOff() {
 			return gtid, end, nil
+		}
+		if gtid != "" {
+			// What moved the end may have been another's. The server gives
+			// the end once what has a GTID by now is written.
+			end, err = s.Cluster.Source().BinlogEnd(ctx)
+			return gtid, end, err
 		}
 	}
 }

@@ -20,9 +20,9 @@ type EventKind string
 
 // The kinds of events. The fields of Event that each one sets are given
 // behind it; all but the first three kinds name their run: Scenario, Subject,
-// Verify, Dir.
+// Verify, Load, Dir.
 const (
-	EventScenario    EventKind = "scenario"    // a scenario exists: Scenario, Test, Bug, Guards, Control, Reports
+	EventScenario    EventKind = "scenario"    // a scenario exists: Scenario, Test, Bug, Guards, Control, Reports, Alone
 	EventPhase       EventKind = "phase"       // the suite does something for all runs: Phase
 	EventEnvironment EventKind = "environment" // the suite can't run on this machine: Error
 	EventRunStart    EventKind = "run-start"   // a run began
@@ -39,6 +39,7 @@ type Event struct {
 	Scenario string `json:"scenario,omitempty"`
 	Subject  string `json:"subject,omitempty"`
 	Verify   bool   `json:"verify,omitempty"`
+	Load     string `json:"load,omitempty"`
 	Dir      string `json:"dir,omitempty"` // the run directory
 
 	Phase    string  `json:"phase,omitempty"`    // prose: "starting the cluster"
@@ -54,6 +55,7 @@ type Event struct {
 	Bug     string `json:"bug,omitempty"`     // the bug in a user's words
 	Guards  string `json:"guards,omitempty"`  // the anomaly that the scenario exists for
 	Control string `json:"control,omitempty"` // the scenario's control: "mutant:NAME"
+	Alone   string `json:"alone,omitempty"`   // why no random load may run beside it
 
 	Reports []string `json:"reports,omitempty"` // public reports of the bug, by short names
 }

@@ -19,6 +19,7 @@ type Record struct {
 	Subject  string    `json:"subject"`           // "osc", "mutant:NAME", …
 	Verify   bool      `json:"verify"`            // the subject's own verify pass was on
 	Control  bool      `json:"control"`           // the subject is the scenario's control
+	Load     string    `json:"load,omitempty"`    // "random": random writers, with a random table and ALTER; "" is the scenario's own
 	Foreign  bool      `json:"foreign,omitempty"` // the subject is a tool that is not ours
 	Version  string    `json:"version,omitempty"` // of that tool, as itself tells it
 	Flags    []string  `json:"flags,omitempty"`   // arguments that the user gave for it

@@ -7,7 +7,8 @@
 // readers (reader.go) look for a table that is missing or torn. Open (open.go)
 // is a transaction that somebody else ends. Insert, Update, UpdateAll, Add,
 // Delete and Move (write.go) make single writes for faults, and Statement
-// (statement.go) makes one of SQL.
+// (statement.go) makes one of SQL. NewRandom (random.go) draws a load, and a table
+// and an ALTER for it, from a seed.
 package workload
 
 import (
@@ -33,6 +34,10 @@ type Load struct {
 	Rate    int    // operations per second of all writers together; 0: as fast as they can
 	Seed    uint64 // decides every operation of every writer
 	Mix     Mix    // the zero value is DefaultMix
+
+	// First is the lowest key that a new row gets; 0: one above all that are
+	// seeded.
+	First int64
 
 	// Leave are rows that somebody else writes: the load neither writes nor
 	// watches them.
@@ -149,6 +154,9 @@ func newPlan(l Load) plan {
 	}
 	for _, k := range l.Table.Keys {
 		p.firstNew = max(p.firstNew, number(history.Key(k))+1)
+	}
+	if l.First != 0 {
+		p.firstNew = l.First
 	}
 	// Spread over the whole table, so that writes fall before, into and
 	// behind what is being copied.

@@ -233,8 +233,12 @@ func (w *writer) values(all bool) history.Row {
 		if !all && i != first && n%2 == 0 {
 			continue
 		}
-		if c.Kind == fixtures.Integer {
+		switch c.Kind {
+		case fixtures.Integer:
 			row[c.Name] = history.Text(strconv.Itoa(n))
+			continue
+		case fixtures.Choice:
+			row[c.Name] = c.Values[n/2%len(c.Values)]
 			continue
 		}
 		text := fmt.Sprintf("w%d op %d %s", w.index+1, w.counter, strings.Repeat("x", n%16))

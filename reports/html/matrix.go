@@ -30,15 +30,15 @@ type matrixCell struct {
 	Control bool // the mutant is the scenario's control
 }
 
-// newMatrix is of the runs without the subject's own verify pass: with it, a
-// mutant may find its own loss and abort.
+// newMatrix is of the runs without the subject's own verify pass, by which a
+// mutant may find its own loss and abort, and under the scenario's own load.
 func newMatrix(dir string, runs []reports.Run) matrix {
 	var m matrix
 	cells := map[[2]string][]reports.Run{}
 	var mutants []string
 	for _, r := range runs {
 		mutant, ok := strings.CutPrefix(r.Record.Subject, "mutant:")
-		if !ok || r.Record.Verify {
+		if !ok || r.Record.Verify || r.Record.Load != "" {
 			continue
 		}
 		id := [2]string{mutant, r.Record.Scenario}
