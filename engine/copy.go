@@ -11,6 +11,7 @@ import (
 	"rowproof/engine/backfill"
 	"rowproof/engine/checksum"
 	"rowproof/engine/ddl"
+	"rowproof/engine/mysql"
 )
 
 // copy copies every chunk, the last one with an open end.
@@ -115,7 +116,11 @@ func (m *migration) verify(ctx context.Context) error {
 	feed := backfill.NewFeed(backfill.NewChunker(m.server, m.plan, "verify", m.cfg.Copy.ChunkSize), m.sizer())
 	v := &checksum.Verifier{Server: m.server, Plan: m.plan, Settle: m.settle}
 	err := m.eachChunk(ctx, feed, func(ctx context.Context, chunk backfill.Chunk) (int64, error) {
-		return v.Compare(ctx, chunk.Range)
+		rows, err := v.Compare(ctx, chunk.Range)
+		for again := new(mysql.Backoff); mysql.ConnectionLost(err) && again.Wait(ctx, err); {
+			rows, err = v.Compare(ctx, chunk.Range)
+		}
+		return rows, err
 	})
 	if err := errors.Join(err, v.Finish(ctx)); err != nil {
 		return fmt.Errorf("verify: %w", err)

@@ -40,7 +40,11 @@ func (m *markers) pass(ctx context.Context, step string) error {
 		delete(m.wanted, token)
 	}()
 	query := fmt.Sprintf("REPLACE INTO %s (name, token) VALUES (%s, %s)", m.table.Quoted(), ddl.QuoteString(step), ddl.QuoteString(token))
-	if _, err := m.server.DB.ExecContext(ctx, mysql.Step(step, query)); err != nil {
+	_, err := m.server.DB.ExecContext(ctx, mysql.Step(step, query))
+	for again := new(mysql.Backoff); mysql.ConnectionLost(err) && again.Wait(ctx, err); {
+		_, err = m.server.DB.ExecContext(ctx, mysql.Step(step, query)) // written twice it is the same marker
+	}
+	if err != nil {
 		return fmt.Errorf("write %s marker: %w", step, err)
 	}
 	select {

@@ -37,6 +37,10 @@ const (
 	NeedsPerson Outcome = 4 // the error says what was found
 )
 
+// errNotCleanedUp means that the migration is done and that tables which it
+// made for itself may be left.
+var errNotCleanedUp = errors.New("the table is migrated, but the clean-up failed")
+
 // OutcomeOf tells which outcome an error of Run is.
 func OutcomeOf(err error) Outcome {
 	var usage *UsageError
@@ -46,7 +50,7 @@ func OutcomeOf(err error) Outcome {
 		return Completed
 	case errors.As(err, &usage):
 		return Usage
-	case errors.Is(err, cutover.ErrUndecided):
+	case errors.Is(err, cutover.ErrUndecided), errors.Is(err, errNotCleanedUp):
 		return NeedsPerson
 	case errors.As(err, &refusal):
 		return Refused

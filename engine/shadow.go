@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -199,21 +200,47 @@ func (m *migration) cleanUp(ctx context.Context, failure error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	var errs []error
-	for _, table := range m.surplus(failure) {
-		errs = append(errs, m.drop(ctx, table))
+	surplus := m.surplus(failure)
+	err := m.remove(ctx, surplus)
+	for again := new(mysql.Backoff); mysql.ConnectionLost(err) && again.Wait(ctx, err); {
+		err = m.remove(ctx, surplus) // the server may be restarting
 	}
-	errs = append(errs, m.lock.Release(ctx))
-	err := errors.Join(errs...)
+	err = errors.Join(err, m.lock.Release(ctx))
 	m.summary.CleanedUp = err == nil && !m.keep(failure)
-	if err != nil {
-		return fmt.Errorf("clean up: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	if err == nil {
+		return nil
+	}
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	if m.swapped || m.summary.Instant {
+		return fmt.Errorf("%w: %s", errNotCleanedUp, text)
+	}
+	return fmt.Errorf("clean up: %s; the next run removes what is left", text)
+}
+
+// remove drops tables that this run made. Where our sessions were lost
+// another run may have begun meanwhile, and the tables be its own; or another
+// server answers, which has tables of these names and no control table of osc.
+func (m *migration) remove(ctx context.Context, tables []ddl.TableName) error {
+	if len(tables) == 0 {
+		return nil
+	}
+	if err := m.lock.Hold(ctx); err != nil {
+		return err
+	}
+	if ours, err := m.ourControl(ctx); err != nil || !ours {
+		return err
+	}
+	for _, table := range tables {
+		if err := m.drop(ctx, table); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // surplus returns the tables to drop at the end: those that this run made,
-// but for the shadow once it is the live table.
+// but for the shadow once it is the live table. The control table is the last:
+// while it is there, the others can be known for ours.
 func (m *migration) surplus(failure error) []ddl.TableName {
 	if OutcomeOf(failure) == NeedsPerson {
 		return nil
@@ -223,16 +250,16 @@ func (m *migration) surplus(failure error) []ddl.TableName {
 		return nil
 	}
 	var tables []ddl.TableName
-	for _, table := range m.made {
-		if table != m.names.shadow || !m.swapped {
-			tables = append(tables, table)
-		}
-	}
 	switch {
 	case m.swapped && m.cfg.DropOld:
 		tables = append(tables, m.names.old)
 	case m.swapped:
 		m.summary.OldTable = m.names.old.String()
+	}
+	for _, table := range slices.Backward(m.made) {
+		if table != m.names.shadow || !m.swapped {
+			tables = append(tables, table)
+		}
 	}
 	return tables
 }

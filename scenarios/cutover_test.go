@@ -165,6 +165,30 @@ func TestCutTimeoutRetry(t *testing.T) {
 	})
 }
 
+func TestCutRetryLastChanges(t *testing.T) {
+	suite.Run(t, harness.Scenario{
+		ID: "cut-retry-last-changes",
+		Bug: "Two updates were made around a cut-over that was tried twice, and the first of them is gone. It had " +
+			"come through the stream in the first try, which failed before it was written to the new table; the " +
+			"second try drained what had come since.",
+		Reports: []string{"gh-ost 1637"},
+		Cluster: semiSync,
+		Table:   fixtures.Pair(),
+		Alter:   widen,
+
+		Faults: fault.Plan{
+			fault.Before(step.Lock, fault.Write(renamed("1", "first try"))),
+			fault.Before(step.Apply, fault.Kill(fault.Sending(step.Apply))),
+			fault.BeforeNth(2, step.Lock, fault.Write(renamed("2", "second try"))),
+		},
+
+		Expect:     harness.Completed,
+		Guards:     check.StaleRow,
+		Control:    "retry-forgets-last-changes",
+		Unverified: true,
+	})
+}
+
 func TestCutDrainSlow(t *testing.T) {
 	suite.Run(t, harness.Scenario{
 		ID: "cut-timeout-drain",

@@ -156,3 +156,41 @@ func TestResTwice(t *testing.T) {
 		Control: "resume-saves-end-of-binlog",
 	})
 }
+
+func TestResReplayOld(t *testing.T) {
+	suite.Run(t, harness.Scenario{
+		ID: "res-replay-old",
+		Bug: "A row has a value after a resumed migration that it had before its last. The tool had applied both " +
+			"changes and saved that it was behind them. Then its stream broke; the new one began at an older place, " +
+			"and when the first of the two changes had come again, and the second not yet, the tool died. The resumed " +
+			"run went on behind both.",
+		Reports: []string{"spirit 919"},
+		Cluster: single,
+		Table:   fixtures.Pair(),
+		Alter:   widen,
+		Chunk:   1,
+		Threads: 1,
+
+		Faults: fault.Plan{
+			// The chunk of row 1 is done, and saved as done: no run copies it again.
+			fault.AfterNth(3, step.CopyWrite,
+				fault.WriteAndApply(renamed("1", "older")),
+				fault.WriteAndApply(renamed("1", "newer")),
+				fault.Signal("both applied"),
+				fault.Until("saved"),
+				fault.Write(renamed("3", "next")),
+				fault.Write(renamed("2", "after it"))),
+			// The progress that is saved third was looked up after the second was saved.
+			fault.BeforeNth(2, step.Checkpoint, fault.Until("both applied")),
+			fault.OnceAnswered(fault.Of(step.Checkpoint).Nth(3), fault.Signal("saved")),
+			fault.CutStream(fault.RowEvent(1).Nth(3)),
+			fault.OnceAnswered(fault.Of(step.Apply).Nth(3), fault.Signal("one more applied")),
+			fault.AtEvent(fault.RowEvent(1).Nth(5), fault.Until("one more applied"), fault.KillSubject()),
+		},
+		Then: []harness.Attempt{{Resume: true}},
+
+		Expect:  harness.Completed,
+		Guards:  check.StaleRow,
+		Control: "reconnect-replays-images",
+	})
+}

@@ -68,7 +68,7 @@ func (w *Writer) write(ctx context.Context, wait Patience, list []change) (locke
 	case number == mysql.ErrDeadlock || mysql.ConnectionLost(err):
 		// Writing the same state twice is the same as writing it once, so a
 		// lost reply needs no question.
-		if !pause(ctx) {
+		if !pause(ctx, err) {
 			return nil, ctx.Err()
 		}
 		return w.halves(ctx, wait, list)
@@ -176,7 +176,12 @@ func tuples(list []change) []ddl.Tuple {
 }
 
 // pause waits a few milliseconds before a transaction that lost a deadlock
-// is tried again; two of ours would otherwise meet again at once.
-func pause(ctx context.Context) bool {
-	return mysql.Wait(ctx, time.Duration(1+rand.IntN(20))*time.Millisecond)
+// is tried again; two of ours would otherwise meet again at once. A server that
+// was lost is given longer to come back.
+func pause(ctx context.Context, err error) bool {
+	longest := 20
+	if mysql.ConnectionLost(err) {
+		longest = 500
+	}
+	return mysql.Wait(ctx, time.Duration(1+rand.IntN(longest))*time.Millisecond)
 }

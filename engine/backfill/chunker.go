@@ -46,7 +46,7 @@ func (c *Chunker) Next(ctx context.Context) (Chunk, bool, error) {
 	}
 	query := c.plan.NextBorder(c.chunk.Range.UpTo, c.rows)
 	keys, err := readKeys(ctx, c.server, c.step, query, c.plan)
-	for err != nil && ctx.Err() == nil && mysql.Retryable(err) {
+	for again := new(mysql.Backoff); mysql.Retryable(err) && again.Wait(ctx, err); {
 		keys, err = readKeys(ctx, c.server, c.step, query, c.plan)
 	}
 	if err != nil {

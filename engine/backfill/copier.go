@@ -26,6 +26,7 @@ type Copier struct {
 // no change of these rows can be applied to the shadow in between, to be
 // overwritten by the older state.
 func (c *Copier) Copy(ctx context.Context, chunk Chunk) (rows int64, err error) {
+	var again mysql.Backoff
 	for {
 		result, err := c.Server.DB.ExecContext(ctx, mysql.Step("copy-write", c.statement(chunk.Range)))
 		switch {
@@ -35,6 +36,7 @@ func (c *Copier) Copy(ctx context.Context, chunk Chunk) (rows int64, err error) 
 			return 0, ctx.Err()
 		case mysql.Retryable(err):
 			c.Log.Debug("chunk waits", "chunk", chunk.Number, "reason", mysql.ErrorMessage(err))
+			again.Wait(ctx, err)
 		case mysql.ErrorNumber(err) == 0:
 			return 0, fmt.Errorf("copy chunk %d: %w", chunk.Number, err)
 		default:

@@ -16,6 +16,7 @@ type Span struct{ Lowest, Highest ddl.Tuple }
 // the binlog but not committed yet makes it wait until its fate is known.
 func ReadSpan(ctx context.Context, s *mysql.Server, plan ddl.Plan) (Span, error) {
 	query := "(" + plan.FirstBorder() + ") UNION ALL (" + plan.LastBorder() + ")"
+	var again mysql.Backoff
 	for {
 		keys, err := readKeys(ctx, s, "range-read", query, plan)
 		switch {
@@ -23,7 +24,7 @@ func ReadSpan(ctx context.Context, s *mysql.Server, plan ddl.Plan) (Span, error)
 			return Span{}, nil
 		case err == nil:
 			return Span{Lowest: keys[0], Highest: keys[len(keys)-1]}, nil
-		case ctx.Err() != nil || !mysql.Retryable(err):
+		case !mysql.Retryable(err) || !again.Wait(ctx, err):
 			return Span{}, fmt.Errorf("read range of keys: %w", err)
 		}
 	}

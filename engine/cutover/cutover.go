@@ -59,7 +59,7 @@ var ErrUndecided = errors.New("it is not known whether the tables were swapped")
 func (s Swap) Try(ctx context.Context) error {
 	conn, err := s.Server.DB.Conn(ctx)
 	if err != nil {
-		return fmt.Errorf("lock tables: %w", err)
+		return notLocked(err)
 	}
 	defer conn.Close()
 	presence, err := s.announce(ctx, conn)
@@ -100,7 +100,7 @@ func (s Swap) announce(ctx context.Context, conn *sql.Conn) (name string, err er
 	name = mysql.LockName("swap", s.Original.Schema, s.Original.Name)
 	var got sql.NullInt64
 	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", name).Scan(&got); err != nil {
-		return "", fmt.Errorf("lock tables: %w", err)
+		return "", notLocked(err)
 	}
 	if got.Int64 != 1 {
 		return "", fmt.Errorf("lock tables: advisory lock %s: %w", name, mysql.ErrLocked)
@@ -121,17 +121,22 @@ func (s Swap) withdraw(ctx context.Context, conn *sql.Conn, name string) error {
 func (s Swap) lock(ctx context.Context, conn *sql.Conn) error {
 	seconds := max(1, int(s.Wait.Seconds()))
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", seconds)); err != nil {
-		return fmt.Errorf("lock tables: %w", err)
+		return notLocked(err)
 	}
 	query := fmt.Sprintf("LOCK TABLES %s WRITE, %s WRITE", s.Original.Quoted(), s.Shadow.Quoted())
 	_, err := conn.ExecContext(ctx, mysql.Step("lock", query))
-	if mysql.Retryable(err) {
+	return notLocked(err)
+}
+
+// notLocked is an error from before the tables were locked, or nil.
+func notLocked(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case mysql.Retryable(err):
 		return fmt.Errorf("lock tables: %w: %w", ErrBusy, err)
 	}
-	if err != nil {
-		return fmt.Errorf("lock tables: %w", err)
-	}
-	return nil
+	return fmt.Errorf("lock tables: %w", err)
 }
 
 // finish brings the shadow up to date while nobody can write the original.

@@ -54,8 +54,10 @@ func TestNothingGoesOn(t *testing.T) {
 			cancel()
 			return nil
 		}},
-		{name: "connections killed", alter: "MODIFY v BIGINT", want: engine.Aborted, end: func(string, func()) error {
-			return killConnections(t.Context(), server)
+		{name: "connections killed", alter: "MODIFY v BIGINT", want: engine.Completed, end: func(socket string, _ func()) error {
+			killed := killConnections(t.Context(), server)
+			_, err := control.Ask(t.Context(), socket, "cut-over")
+			return errors.Join(killed, err)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

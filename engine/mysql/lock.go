@@ -11,10 +11,12 @@ import (
 )
 
 // Lock is an advisory lock of the server (GET_LOCK), held by a session of
-// its own until Release or until that session ends.
+// its own until Release or until that session ends. One goroutine uses it at
+// a time.
 type Lock struct {
-	conn *sql.Conn
-	name string
+	server *Server
+	conn   *sql.Conn
+	name   string
 }
 
 // ErrLocked means that another session holds the advisory lock.
@@ -48,11 +50,11 @@ func (s *Server) Acquire(ctx context.Context, name string, within time.Duration)
 		}
 		return nil, fmt.Errorf("take advisory lock %s: %w", name, err)
 	}
-	return &Lock{conn: conn, name: name}, nil
+	return &Lock{server: s, conn: conn, name: name}, nil
 }
 
-// Watch checks every few seconds that the session still holds the lock, and
-// returns an error when it does not. It returns nil when ctx ends.
+// Watch checks every few seconds that the lock is held, as Hold does, and
+// returns an error when it can't be. It returns nil when ctx ends.
 func (l *Lock) Watch(ctx context.Context) error {
 	tick := time.NewTicker(3 * time.Second)
 	defer tick.Stop()
@@ -62,22 +64,48 @@ func (l *Lock) Watch(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		var mine sql.NullBool
-		err := l.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?) = CONNECTION_ID()", l.name).Scan(&mine)
+		err := l.Hold(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			return fmt.Errorf("watch advisory lock %s: %w", l.name, err)
-		case !mine.Bool:
-			return fmt.Errorf("watch advisory lock %s: lost, another migration of the table could start", l.name)
+			return fmt.Errorf("watch advisory lock: %w", err)
 		}
 	}
 }
 
+// Hold returns nil if we have the lock. If its session is gone, as after a
+// restart of the server, it takes the lock again, for as long as ctx lasts;
+// ErrLocked means that another session was faster.
+func (l *Lock) Hold(ctx context.Context) error {
+	var mine sql.NullBool
+	err := l.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK(?) = CONNECTION_ID()", l.name).Scan(&mine)
+	if err == nil && !mine.Bool {
+		return fmt.Errorf("advisory lock %s: lost, another migration of the table could start", l.name)
+	}
+	for again := new(Backoff); ConnectionLost(err) && again.Wait(ctx, err); {
+		var taken *Lock
+		if taken, err = l.server.Acquire(ctx, l.name, untilNoticed); err == nil {
+			_ = l.conn.Close()
+			l.conn = taken.conn
+		}
+	}
+	return err
+}
+
+// untilNoticed is how long the server may take to notice that a session of
+// ours is gone.
+const untilNoticed = 10 * time.Second
+
 // Release gives the lock back by ending nothing but the lock: the session
-// returns to the pool.
+// returns to the pool. If the session is gone, so is the lock.
 func (l *Lock) Release(ctx context.Context) error {
 	_, err := l.conn.ExecContext(ctx, "DO RELEASE_LOCK(?)", l.name)
-	return errors.Join(err, l.conn.Close())
+	if closed := l.conn.Close(); err == nil {
+		err = closed
+	}
+	if ConnectionLost(err) {
+		return nil
+	}
+	return err
 }

@@ -5,6 +5,21 @@ import (
 	"time"
 )
 
+// Backoff spaces the tries of something that may run twice. Its zero value
+// is ready.
+type Backoff struct{ pause time.Duration }
+
+// Wait pauses before another try where the connection was lost, for twice as
+// long each time, up to five seconds. After any other error the server itself
+// has made us wait. It reports false when ctx ended first.
+func (b *Backoff) Wait(ctx context.Context, err error) bool {
+	if !ConnectionLost(err) {
+		return ctx.Err() == nil
+	}
+	b.pause = min(max(2*b.pause, 50*time.Millisecond), 5*time.Second)
+	return Wait(ctx, b.pause)
+}
+
 // Wait pauses before another try; it reports false when ctx ended first.
 func Wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)

@@ -130,7 +130,7 @@ func (s *Stream) Run(ctx context.Context, p Position) error {
 		if time.Since(lost) > maxQuiet {
 			return fmt.Errorf("read binlog: no connection for %v: %w", maxQuiet, err)
 		}
-		s.cfg.Log.Warn("binlog connection lost", "at", s.Position().String(), "error", err)
+		s.cfg.Log.Warn("binlog connection lost", "at", s.Position().String(), "error", err.Error()) // without its stack
 		if !mysql.Wait(ctx, delay) {
 			return nil
 		}

@@ -95,9 +95,9 @@ var ptOscSays = []said{
 
 func TestPhrasebooks(t *testing.T) {
 	lacks := map[string][]step.Step{
-		"gh-ost": {step.CopyRead, step.Index, step.Verify},
-		"spirit": {step.Sentinel, step.Index, step.Drain},
-		"pt-osc": {step.Dump, step.Sentinel, step.CopyRead, step.Apply, step.Index, step.Verify, step.Lock, step.Drain, step.Unlock},
+		"gh-ost": {step.Checkpoint, step.CopyRead, step.Index, step.Verify},
+		"spirit": {step.Sentinel, step.Checkpoint, step.Index, step.Drain},
+		"pt-osc": {step.Dump, step.Sentinel, step.Checkpoint, step.CopyRead, step.Apply, step.Index, step.Verify, step.Lock, step.Drain, step.Unlock},
 	}
 	for name, says := range map[string][]said{"gh-ost": ghOstSays, "spirit": spiritSays, "pt-osc": ptOscSays} {
 		t.Run("OK/"+name, func(t *testing.T) {
