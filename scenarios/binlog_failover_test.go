@@ -7,10 +7,13 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/fault"
+	"rowproof/harness/history"
 	"rowproof/harness/step"
+	"rowproof/harness/workload"
 )
 
 func TestBinFailover(t *testing.T) {
+	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "bin-failover",
 		Bug: "A change is gone. The source died, and its replica, which had got the change, took its place at the " +
@@ -18,14 +21,14 @@ func TestBinFailover(t *testing.T) {
 			"newest file there, and the change was in the one before.",
 		Reports: []string{"spirit 1076", "LHM 112", "LHM 128"},
 		Cluster: semiSync,
-		Table:   fixtures.Pair(),
-		Alter:   widen,
-		Chunk:   1,
+		Table:   table,
+		Alter:   widenBalance,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
 			// The chunk of row 2 is done: no later one brings its change.
-			fault.AfterNth(3, step.CopyWrite, fault.Write(renamed("2", "renamed")), fault.Signal("received"), fault.Until("other server")),
+			fault.AfterNth(3, step.CopyWrite, fault.Write(workload.Update(table, "2", history.Row{"owner": history.Text("renamed")})), fault.Signal("received"), fault.Until("other server")),
 			fault.CutStream(fault.RowEvent(1)),
 			fault.BeforeNth(2, step.Dump,
 				fault.Until("received"),
@@ -43,6 +46,7 @@ func TestBinFailover(t *testing.T) {
 }
 
 func TestBinFailoverGTID(t *testing.T) {
+	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "bin-failover-gtid",
 		Bug: "A change is gone although the tool followed the binlog by GTIDs, which mean the same on every server. " +
@@ -51,15 +55,15 @@ func TestBinFailoverGTID(t *testing.T) {
 			"the change was.",
 		Reports: []string{"spirit 1076", "LHM 112", "LHM 128"},
 		Cluster: semiSync,
-		Table:   fixtures.Pair(),
-		Alter:   widen,
+		Table:   table,
+		Alter:   widenBalance,
 		ByGTID:  true,
-		Chunk:   1,
+		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
 			fault.AfterNth(3, step.CopyWrite,
-				fault.Write(renamed("2", "renamed")),
+				fault.Write(workload.Update(table, "2", history.Row{"owner": history.Text("renamed")})),
 				fault.Signal("received"),
 				fault.Until("applied"),
 				fault.FlushBinlogs(),
