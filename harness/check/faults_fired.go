@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"rowproof/harness/history"
 )
@@ -14,17 +15,20 @@ func FaultsFired(r *history.Record) Result {
 	if r.Exit.Outcome == refused || r.Foreign && r.Exit.Outcome == aborted {
 		return finding(nil, nil)
 	}
+	var unknown []string
+	for _, f := range unfired(r) {
+		unknown = append(unknown, fmt.Sprintf("the planned fault %q never fired", f))
+	}
+	return finding(nil, unknown)
+}
+
+// unfired are the planned faults that never fired.
+func unfired(r *history.Record) []string {
 	fired := map[string]bool{}
 	for _, m := range r.Marks {
 		if m.Name == history.MarkFaultFired {
 			fired[m.Data["fault"]] = true
 		}
 	}
-	var unknown []string
-	for _, f := range r.Planned {
-		if !fired[f] {
-			unknown = append(unknown, fmt.Sprintf("the planned fault %q never fired", f))
-		}
-	}
-	return finding(nil, unknown)
+	return slices.DeleteFunc(slices.Clone(r.Planned), func(f string) bool { return fired[f] })
 }

@@ -16,6 +16,10 @@ func OutcomeExpected(r *history.Record) Result {
 	if r.Exit.Outcome == "" {
 		return finding(nil, []string{"how the subject ended is not recorded"})
 	}
+	// It may be the plan that it waited for.
+	if r.Exit.Outcome == killed && len(unfired(r)) > 0 {
+		return finding(nil, []string{"the subject was killed before all planned faults had fired"})
+	}
 	var found []Anomaly
 	gaveUp := r.Exit.Outcome == aborted || r.Exit.Outcome == refused
 	mayDiffer := r.Foreign && (gaveUp || r.Expect == aborted && r.Exit.Outcome == completed)
