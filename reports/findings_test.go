@@ -38,6 +38,14 @@ func TestFindings(t *testing.T) {
 		}
 	})
 
+	t.Run("OK/RandomLoadLeftOut", func(t *testing.T) {
+		found := load(t, filepath.Join(suite, "seam-after-sync", "gh-ost"))
+		found[0].Record.Load = "random"
+		if got, err := reports.Findings(found); err != nil || len(got) != 0 {
+			t.Errorf("findings: got %v, %v, want none", got, err)
+		}
+	})
+
 	t.Run("ErrRepeatsDisagree", func(t *testing.T) {
 		found := load(t, filepath.Join(suite, "seam-after-sync", "gh-ost"))
 		other := found[0]

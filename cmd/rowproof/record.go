@@ -32,7 +32,7 @@ the report on its run is kept in reports/verdicts/runs.
 Findings on osc and its mutants are stored too, for the page that 'rowproof
 catalogue' writes; their version is the commit that changed the engine last, so
 record them before you change it. Repeats must agree, and a run that is Unknown
-is no finding. RUN_DIR is a run directory or any directory above it.`,
+is no finding, nor is one under a random load. RUN_DIR is a run directory or any directory above it.`,
 		Example: `  rowproof run --subject gh-ost=$HOME/bin/gh-ost --repeat 3
   rowproof record reports/out/latest
   rowproof catalogue`,
@@ -64,6 +64,9 @@ func record(ctx context.Context, c console, dirs []string) error {
 		return environment(err)
 	}
 	for _, r := range runs {
+		if r.Record.Load != "" {
+			continue
+		}
 		if err := keepReport(root, r); err != nil {
 			return environment(err)
 		}
