@@ -59,6 +59,10 @@ func (m *migration) try(ctx context.Context) (began time.Time, err error) {
 	if err := m.settle(ctx); err != nil {
 		return began, err
 	}
+	// The watch looks every few seconds only.
+	if err := m.lock.Hold(ctx); err != nil {
+		return began, err
+	}
 	defer m.applier.Resume()
 	if err := m.applier.Pause(ctx); err != nil {
 		return began, err

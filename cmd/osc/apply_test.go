@@ -93,11 +93,63 @@ func TestClaim(t *testing.T) {
 		if err := server.DB.QueryRowContext(ctx, "SELECT IS_USED_LOCK('osc-migration:"+schema+".t')").Scan(&holder); err != nil || !holder.Valid {
 			t.Fatalf("holder of the claim: %v, %v", holder, err)
 		}
+		// Another migration waits for its turn, and gets it.
+		other, err := server.DB.Conn(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { other.Close() })
+		taken := make(chan error, 1)
+		go func() {
+			_, err := other.ExecContext(ctx, "DO GET_LOCK('osc-migration:"+schema+".t', 60)")
+			taken <- err
+		}()
+		wait(t, "the other migration to wait", func() (waits bool) {
+			err := server.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE = 'User lock')").Scan(&waits)
+			return err == nil && waits
+		})
 		execute(t, server.DB, fmt.Sprintf("KILL %d", holder.Int64))
-		// The watch looks every few seconds.
-		wait(t, "the migration to end", func() bool { return count(t, server, "_t_osc") == 0 })
+		if err := <-taken; err != nil {
+			t.Fatal(err)
+		}
 	})
-	stopped(t, server, got, log, "watch advisory lock")
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	if last := lines[len(lines)-1]; got != engine.Aborted || !strings.Contains(last, "held by another session") || !strings.Contains(last, "clean up") {
+		t.Errorf("got exit status %d and %q, want %d, and that the claim is lost and with it the right to clean up", got, last, engine.Aborted)
+	}
+	if left := count(t, server, "_t_osc"); left == 0 {
+		t.Error("it has cleared away what may be the other migration's")
+	}
+	if left := count(t, server, "_t_old"); left != 0 {
+		t.Error("it has swapped the tables")
+	}
+}
+
+// A claim that is lost with its session and that nobody else has taken is
+// taken again.
+func TestClaimAgain(t *testing.T) {
+	server := start(t, topology.Spec{GTID: true})
+	fill(t, server, 10)
+	const lock = "IS_USED_LOCK('osc-migration:" + topology.Database + ".t')"
+	got, log := through(t, server, nil, wire.Rule{Step: step.CopyWrite, Occurrence: 1}, func(ctx context.Context) {
+		var holder int64
+		if err := server.DB.QueryRowContext(ctx, "SELECT "+lock).Scan(&holder); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, server.DB, fmt.Sprintf("KILL %d", holder))
+		// The watch looks every few seconds.
+		wait(t, "osc to take its claim again", func() (taken bool) {
+			err := server.DB.QueryRowContext(ctx, "SELECT IFNULL("+lock+" <> ?, FALSE)", holder).Scan(&taken)
+			return err == nil && taken
+		})
+	})
+	if got != engine.Completed {
+		t.Fatalf("exit status: got %d, want %d\n%s", got, engine.Completed, log)
+	}
+	sameAsAlter(t, server.DB, "MODIFY v BIGINT")
+	if left := count(t, server, "_t_new", "_t_osc"); left != 0 {
+		t.Errorf("left behind: %d rows", left)
+	}
 }
 
 // What the server can do at once, it does, if asked.
