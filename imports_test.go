@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"harness/workload":      {"harness/history", "fixtures"},
 	"reports":               {"harness/history", "harness/check", "harness/step"},
 	"reports/benchmark":     {"harness/bench/figures"},
-	"reports/catalogue":     {"harness/check"},
+	"reports/catalogue":     {"harness/check", "harness/history"},
 	"reports/html":          {"reports", "reports/rows", "reports/timeline", "harness/check", "harness/history"},
 	"reports/markdown":      {"reports", "reports/rows", "reports/timeline", "harness/check", "harness/history"},
 	"reports/parting":       {"harness/history", "harness/check"},

@@ -115,11 +115,11 @@ func (m *migration) verify(ctx context.Context) error {
 	m.progress.begin("verifying", m.summary.Rows)
 	feed := backfill.NewFeed(backfill.NewChunker(m.server, m.plan, "verify", m.cfg.Copy.ChunkSize), m.sizer())
 	v := &checksum.Verifier{Server: m.server, Plan: m.plan, Settle: m.settle}
-	err := m.eachChunk(ctx, feed, func(ctx context.Context, chunk backfill.Chunk) (int64, error) {
-		rows, err := v.Compare(ctx, chunk.Range)
-		for again := new(mysql.Backoff); mysql.ConnectionLost(err) && again.Wait(ctx, err); {
+	err := m.eachChunk(ctx, feed, func(ctx context.Context, chunk backfill.Chunk) (rows int64, err error) {
+		err = mysql.Persist(ctx, func() error {
 			rows, err = v.Compare(ctx, chunk.Range)
-		}
+			return err
+		})
 		return rows, err
 	})
 	if err := errors.Join(err, v.Finish(ctx)); err != nil {

@@ -40,10 +40,10 @@ func (m *markers) pass(ctx context.Context, step string) error {
 		delete(m.wanted, token)
 	}()
 	query := fmt.Sprintf("REPLACE INTO %s (name, token) VALUES (%s, %s)", m.table.Quoted(), ddl.QuoteString(step), ddl.QuoteString(token))
-	_, err := m.server.DB.ExecContext(ctx, mysql.Step(step, query))
-	for again := new(mysql.Backoff); mysql.ConnectionLost(err) && again.Wait(ctx, err); {
-		_, err = m.server.DB.ExecContext(ctx, mysql.Step(step, query)) // written twice it is the same marker
-	}
+	err := mysql.Persist(ctx, func() error { // written twice it is the same marker
+		_, err := m.server.DB.ExecContext(ctx, mysql.Step(step, query))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write %s marker: %w", step, err)
 	}

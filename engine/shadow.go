@@ -201,10 +201,8 @@ func (m *migration) cleanUp(ctx context.Context, failure error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	surplus := m.surplus(failure)
-	err := m.remove(ctx, surplus)
-	for again := new(mysql.Backoff); mysql.ConnectionLost(err) && again.Wait(ctx, err); {
-		err = m.remove(ctx, surplus) // the server may be restarting
-	}
+	// The server may be restarting.
+	err := mysql.Persist(ctx, func() error { return m.remove(ctx, surplus) })
 	err = errors.Join(err, m.lock.Release(ctx))
 	m.summary.CleanedUp = err == nil && !m.keep(failure)
 	if err == nil {

@@ -170,7 +170,7 @@ func (s *Suite) Run(t *testing.T, scenario Scenario) {
 	}
 	control := ""
 	if scenario.Control != "" {
-		control = "mutant:" + scenario.Control
+		control = history.MutantPrefix + scenario.Control
 	}
 	if s.list {
 		s.events.Send(history.Event{

@@ -137,8 +137,7 @@ func (p *Progress) end(e history.Event) {
 }
 
 func (p *Progress) label(e history.Event) string {
-	subject := subjectName(e.Subject, "", nil, e.Verify, e.Load)
-	return text.Pad(e.Scenario, 24, ' ') + " " + text.Pad(subject, 32, ' ') + " "
+	return text.Pad(e.Scenario, 24, ' ') + " " + text.Pad(EventSubject(e), 32, ' ') + " "
 }
 
 // line writes a plain line. An error shows up again when the report itself is

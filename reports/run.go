@@ -138,6 +138,11 @@ func (r Run) SubjectName() string {
 	return subjectName(r.Record.Subject, r.Record.Version, r.Record.Flags, r.Record.Verify, r.Record.Load)
 }
 
+// EventSubject is how a report names the subject of a run that goes on.
+func EventSubject(e history.Event) string {
+	return subjectName(e.Subject, "", nil, e.Verify, e.Load)
+}
+
 func subjectName(subject, version string, flags []string, verify bool, load string) string {
 	words := []string{subject}
 	if version != "" {
@@ -212,7 +217,7 @@ func compareRuns(a, b Run) int {
 	)
 }
 
-func isMutant(r Run) bool { return strings.HasPrefix(r.Record.Subject, "mutant:") }
+func isMutant(r Run) bool { return strings.HasPrefix(r.Record.Subject, history.MutantPrefix) }
 
 func compareBool(a, b bool) int {
 	switch {

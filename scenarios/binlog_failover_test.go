@@ -7,13 +7,10 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/fault"
-	"rowproof/harness/history"
 	"rowproof/harness/step"
-	"rowproof/harness/workload"
 )
 
 func TestBinFailover(t *testing.T) {
-	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "bin-failover",
 		Bug: "A change is gone. The source died, and its replica, which had got the change, took its place at the " +
@@ -21,14 +18,14 @@ func TestBinFailover(t *testing.T) {
 			"newest file there, and the change was in the one before.",
 		Reports: []string{"spirit 1076", "LHM 112", "LHM 128"},
 		Cluster: semiSync,
-		Table:   table,
+		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
 		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
 			// The chunk of row 2 is done: no later one brings its change.
-			fault.AfterNth(3, step.CopyWrite, fault.Write(workload.Update(table, "2", history.Row{"owner": history.Text("renamed")})), fault.Signal("received"), fault.Until("other server")),
+			fault.AfterNth(3, step.CopyWrite, fault.Write(owned("2", "renamed")), fault.Signal("received"), fault.Until("other server")),
 			fault.CutStream(fault.RowEvent(1)),
 			fault.BeforeNth(2, step.Dump,
 				fault.Until("received"),
@@ -46,7 +43,6 @@ func TestBinFailover(t *testing.T) {
 }
 
 func TestBinFailoverGTID(t *testing.T) {
-	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "bin-failover-gtid",
 		Bug: "A change is gone although the tool followed the binlog by GTIDs, which mean the same on every server. " +
@@ -55,7 +51,7 @@ func TestBinFailoverGTID(t *testing.T) {
 			"the change was.",
 		Reports: []string{"spirit 1076", "LHM 112", "LHM 128"},
 		Cluster: semiSync,
-		Table:   table,
+		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
 		ByGTID:  true,
 		Chunk:   10,
@@ -63,7 +59,7 @@ func TestBinFailoverGTID(t *testing.T) {
 
 		Faults: fault.Plan{
 			fault.AfterNth(3, step.CopyWrite,
-				fault.Write(workload.Update(table, "2", history.Row{"owner": history.Text("renamed")})),
+				fault.Write(owned("2", "renamed")),
 				fault.Signal("received"),
 				fault.Until("applied"),
 				fault.FlushBinlogs(),

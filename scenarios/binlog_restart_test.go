@@ -7,26 +7,23 @@ import (
 	"rowproof/harness"
 	"rowproof/harness/check"
 	"rowproof/harness/fault"
-	"rowproof/harness/history"
 	"rowproof/harness/step"
-	"rowproof/harness/workload"
 )
 
 func TestBinRestart(t *testing.T) {
-	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "bin-restart",
 		Bug: "A change is gone. The server was restarted while the tool copied, and had not sent the change yet. " +
 			"When it was back it had begun a new binlog file, and the tool went on with that one.",
 		Cluster: single,
-		Table:   table,
+		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
 		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
 			// The chunk of row 2 is done: no later one brings its change.
-			fault.AfterNth(3, step.CopyWrite, fault.Write(workload.Update(table, "2", history.Row{"owner": history.Text("renamed")})), fault.Signal("written"), fault.Until("restarted")),
+			fault.AfterNth(3, step.CopyWrite, fault.Write(owned("2", "renamed")), fault.Signal("written"), fault.Until("restarted")),
 			fault.CutStream(fault.RowEvent(1)),
 			fault.BeforeNth(2, step.Dump, fault.Until("written"), fault.RestartServer(fault.Source), fault.Signal("restarted")),
 		},
@@ -38,22 +35,26 @@ func TestBinRestart(t *testing.T) {
 }
 
 func TestBinRestartApply(t *testing.T) {
-	table := fixtures.Accounts(30)
 	suite.Run(t, harness.Scenario{
 		ID: "bin-restart-apply",
 		Bug: "A change is gone. The server crashed when the tool was about to apply the change, and came back at once. " +
 			"The connection was lost, and the tool took the change for applied.",
 		Cluster: single,
-		Table:   table,
+		Table:   fixtures.Accounts(30),
 		Alter:   widenBalance,
 		Chunk:   10,
 		Threads: 1,
 
 		Faults: fault.Plan{
-			fault.AfterNth(3, step.CopyWrite, fault.Write(workload.Update(table, "2", history.Row{"owner": history.Text("renamed")})), fault.Write(workload.Update(table, "1", history.Row{"owner": history.Text("next")})), fault.Until("restarted")),
+			fault.AfterNth(3, step.CopyWrite,
+				fault.Write(owned("2", "renamed")),
+				fault.Write(owned("1", "next")),
+				fault.Signal("written"),
+				fault.Until("restarted")),
 			fault.Before(step.Apply, fault.Until("restarted")),
 			// The first change has come and ended, and will not come again.
 			fault.AtEvent(fault.RowEvent(1).Nth(2),
+				fault.Until("written"),
 				fault.KillServer(fault.Source).As("crash"),
 				fault.End("crash"),
 				fault.Signal("restarted")),

@@ -32,9 +32,9 @@ func TestCopyInflightChunk(t *testing.T) {
 
 		Faults: fault.Plan{
 			fault.AfterNth(2, step.CopyWrite, fault.WriteAndPass(
-				workload.Update(table, "1", history.Row{"owner": history.Text("marker")}),
+				owned("1", "marker"),
 				workload.Delete(table, "14"),
-				workload.Update(table, "15", history.Row{"owner": history.Text("changed")}))),
+				owned("15", "changed"))),
 		},
 
 		Expect:  harness.Completed,

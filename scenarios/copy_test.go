@@ -66,6 +66,11 @@ func renamed(key history.Key, to string) workload.Write {
 	return workload.Update(fixtures.Pair(), key, history.Row{"name": history.Text(to)})
 }
 
+// owned gives a row of the table accounts another owner.
+func owned(key history.Key, by string) workload.Write {
+	return workload.Update(fixtures.Accounts(1), key, history.Row{"owner": history.Text(by)})
+}
+
 // row is a row of the table pair.
 func row(id int, name string, val int) history.Row {
 	return history.Row{

@@ -89,6 +89,6 @@ func readCatalogue(ctx context.Context, root string) (catalogue.Catalogue, error
 func entry(e history.Event) catalogue.Scenario {
 	return catalogue.Scenario{
 		ID: e.Scenario, Bug: reports.BugLine(e.Bug), Guards: check.Kind(e.Guards),
-		Control: strings.TrimPrefix(e.Control, "mutant:"), Reports: e.Reports,
+		Control: strings.TrimPrefix(e.Control, history.MutantPrefix), Reports: e.Reports,
 	}
 }

@@ -23,14 +23,7 @@ func keptEnding(e history.Event) ending {
 // sayKept shows how to look at the servers that are kept, and how to end
 // them.
 func sayKept(w io.Writer, e history.Event) {
-	subject := e.Subject
-	if e.Verify {
-		subject += " +verify"
-	}
-	if e.Load != "" {
-		subject += " +" + e.Load
-	}
-	say(w, "\nThe servers of %s on %s are up, as the run left them:", e.Scenario, reports.Printable(subject))
+	say(w, "\nThe servers of %s on %s are up, as the run left them:", e.Scenario, reports.EventSubject(e))
 	k := e.Kept
 	var ids []string
 	for _, s := range k.Servers {

@@ -241,6 +241,8 @@ func TestRun(t *testing.T) {
 		"ShardText":   {"run", "--shard", "x"},
 		"ShardHalf":   {"run", "--shard", "1/"},
 		"Seed":        {"run", "--seed", "-1"},
+		"Load":        {"run", "--load", "steady"},
+		"LoadNoRoom":  {"run", "nothing", "--load", "random"},
 		"OutIsUsed":   {"run", "good", "--out", full},
 		"Flag":        {"run", "--absent"},
 		"Command":     {"absent"},

@@ -32,7 +32,8 @@ the report on its run is kept in reports/verdicts/runs.
 Findings on osc and its mutants are stored too, for the page that 'rowproof
 catalogue' writes; their version is the commit that changed the engine last, so
 record them before you change it. Repeats must agree, and a run that is Unknown
-is no finding, nor is one under a random load. RUN_DIR is a run directory or any directory above it.`,
+is no finding, nor is one under a random load. RUN_DIR is a run directory or any
+directory above it.`,
 		Example: `  rowproof run --subject gh-ost=$HOME/bin/gh-ost --repeat 3
   rowproof record reports/out/latest
   rowproof catalogue`,
@@ -54,6 +55,9 @@ func record(ctx context.Context, c console, dirs []string) error {
 	if err != nil {
 		return exitError{exitUnexpected, err}
 	}
+	if len(found) == 0 {
+		return usage(errors.New("record: all runs there are under a random load, which makes no finding"))
+	}
 	ours := engineVersion(ctx, root)
 	for _, file := range []string{check.KnownOsc, check.KnownMutants} {
 		for i := range found[file] {
@@ -64,9 +68,6 @@ func record(ctx context.Context, c console, dirs []string) error {
 		return environment(err)
 	}
 	for _, r := range runs {
-		if r.Record.Load != "" {
-			continue
-		}
 		if err := keepReport(root, r); err != nil {
 			return environment(err)
 		}
@@ -80,7 +81,7 @@ func record(ctx context.Context, c console, dirs []string) error {
 // keepReport keeps the report on the run of a tool that is not ours, and
 // removes that on an older run if nothing is wrong any more.
 func keepReport(root string, r reports.Run) error {
-	if !r.Record.Foreign {
+	if !r.Record.Foreign || r.Record.Load != "" {
 		return nil
 	}
 	f := check.NewFinding(r.Record, r.Conclusion.Judgement)

@@ -89,8 +89,8 @@ func (l *Lock) Hold(ctx context.Context) error {
 	if err == nil && !mine.Bool {
 		return fmt.Errorf("advisory lock %s: lost, another migration of the table could start", l.name)
 	}
-	for again := new(Backoff); ConnectionLost(err) && again.Wait(ctx, err); {
-		err = l.again(ctx)
+	if ConnectionLost(err) {
+		return Persist(ctx, func() error { return l.again(ctx) })
 	}
 	return err
 }

@@ -20,6 +20,16 @@ func (b *Backoff) Wait(ctx context.Context, err error) bool {
 	return Wait(ctx, b.pause)
 }
 
+// Persist does what may run twice until it ends otherwise than by losing the
+// connection, or until ctx ends.
+func Persist(ctx context.Context, do func() error) error {
+	err := do()
+	for again := new(Backoff); ConnectionLost(err) && again.Wait(ctx, err); {
+		err = do()
+	}
+	return err
+}
+
 // Wait pauses before another try; it reports false when ctx ended first.
 func Wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)

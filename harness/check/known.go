@@ -73,7 +73,7 @@ func NewFinding(r *history.Record, j Judgement) Finding {
 
 // File is the name of the file in KnownDir that a run's finding belongs to.
 func File(r *history.Record) string {
-	if strings.HasPrefix(r.Subject, "mutant:") {
+	if strings.HasPrefix(r.Subject, history.MutantPrefix) {
 		return KnownMutants
 	}
 	return r.Subject

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"rowproof/harness/history"
 	"rowproof/harness/observe"
 	"rowproof/harness/step"
 	"rowproof/harness/topology"
-	"rowproof/harness/wire"
 	"rowproof/harness/workload"
 )
 
@@ -89,14 +87,15 @@ func (a answer) wasRefused() bool { return a.refused != "" }
 
 // WaitApplyOrBlocked waits until the subject knows of a write, and has then
 // had a statement of the step apply answered, or waits in one on the server,
-// or for long in any other: a tool that protects itself by waiting must be let go, and one that doesn't
-// has dealt with the write. The write may wait for its ACK.
+// or for long in any other: a tool that protects itself by waiting must be let
+// go, and one that doesn't has dealt with the write. The write may wait for its
+// ACK.
 func WaitApplyOrBlocked(w workload.Write) Action {
 	return dealing("wait until the subject has dealt with "+w.SQL+" or waits", w, func(ctx context.Context, s *Site, applies []answer) (bool, error) {
 		if slices.ContainsFunc(applies, func(a answer) bool { return a.given }) {
 			return true, nil
 		}
-		return s.waits(ctx, func(c wire.Command) bool { return c.Step == step.Apply || time.Since(c.Sent) > stuckAfter })
+		return s.waits(ctx, ofOrStuck(step.Apply))
 	})
 }
 

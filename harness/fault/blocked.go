@@ -41,9 +41,7 @@ func onceReadOrWaiting(read step.Step, others []step.Step) moment {
 					return nil
 				case <-tick.C:
 				}
-				waiting, err := site.waits(ctx, func(c wire.Command) bool {
-					return slices.Contains(steps, c.Step) || time.Since(c.Sent) > stuckAfter
-				})
+				waiting, err := site.waits(ctx, ofOrStuck(steps...))
 				if err != nil {
 					return err
 				}
@@ -60,6 +58,17 @@ func onceReadOrWaiting(read step.Step, others []step.Step) moment {
 // will not come to a step that is milliseconds away: its clock, say, is a row
 // that it writes, and while that waits for its ACK it holds still.
 const stuckAfter = 3 * time.Second
+
+// of picks statements of these steps.
+func of(steps ...step.Step) func(wire.Command) bool {
+	return func(c wire.Command) bool { return slices.Contains(steps, c.Step) }
+}
+
+// ofOrStuck picks statements of these steps, and all that have gone on for
+// long.
+func ofOrStuck(steps ...step.Step) func(wire.Command) bool {
+	return func(c wire.Command) bool { return slices.Contains(steps, c.Step) || time.Since(c.Sent) > stuckAfter }
+}
 
 // waits asks the server whether a statement of the subject that concerns us is
 // waiting for a lock, of rows or of the table, or for an ACK.

@@ -5,12 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 
 	"rowproof/harness/history"
 	"rowproof/harness/observe"
 	"rowproof/harness/step"
-	"rowproof/harness/wire"
 	"rowproof/harness/workload"
 )
 
@@ -39,9 +37,7 @@ func WaitBlocked(steps ...step.Step) Action {
 		name += " " + string(st)
 	}
 	return Action{Name: name, Do: func(ctx context.Context, s *Site) error {
-		return every(ctx, func() (bool, error) {
-			return s.waits(ctx, func(c wire.Command) bool { return slices.Contains(steps, c.Step) })
-		})
+		return every(ctx, func() (bool, error) { return s.waits(ctx, of(steps...)) })
 	}}
 }
 

@@ -12,6 +12,10 @@ import "time"
 // a reader of the old layout would misread the new one.
 const FormatVersion = 1
 
+// MutantPrefix begins the name of a subject that is our engine with a bug put
+// back: "mutant:NAME".
+const MutantPrefix = "mutant:"
+
 // Record is one run of one scenario against one subject.
 type Record struct {
 	Format   int       `json:"format"`            // FormatVersion

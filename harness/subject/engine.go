@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rowproof/harness/history"
 	"rowproof/harness/wire"
 )
 
@@ -19,7 +20,7 @@ func Engine(b *Build) Subject { return engine{build: b} }
 
 func (e engine) Name() string {
 	if e.mutant != "" {
-		return mutantPrefix + e.mutant
+		return history.MutantPrefix + e.mutant
 	}
 	return "osc"
 }

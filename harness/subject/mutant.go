@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// mutantPrefix stands before a mutant's name in a subject's name.
-const mutantPrefix = "mutant:"
-
 // mutantsDir holds the patches, below the module's root.
 const mutantsDir = "fixtures/mutants"
 

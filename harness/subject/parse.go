@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"rowproof/harness/history"
 )
 
 // Names of the tools of others. Of the first two, users name the program:
@@ -23,7 +25,7 @@ func Parse(b *Build, name string) (Subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	mutant, isMutant := strings.CutPrefix(name, mutantPrefix)
+	mutant, isMutant := strings.CutPrefix(name, history.MutantPrefix)
 	tool, path, _ := strings.Cut(name, "=")
 	switch {
 	case isMutant:
@@ -41,7 +43,7 @@ func Parse(b *Build, name string) (Subject, error) {
 // Resolve checks that the module at root can run the subject that users name
 // so, and returns the name with the whole path of its program.
 func Resolve(root, name string) (string, error) {
-	mutant, isMutant := strings.CutPrefix(name, mutantPrefix)
+	mutant, isMutant := strings.CutPrefix(name, history.MutantPrefix)
 	tool, path, isProgram := strings.Cut(name, "=")
 	switch {
 	case name == "osc" || name == ptOscName:

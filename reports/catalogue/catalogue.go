@@ -17,6 +17,7 @@ import (
 	"text/template"
 
 	"rowproof/harness/check"
+	"rowproof/harness/history"
 )
 
 // Where the page and the picture are, below the module's root.
@@ -92,6 +93,4 @@ func (c Catalogue) scenario(id string) (Scenario, bool) {
 }
 
 // isMutant tells mutants from other subjects.
-func isMutant(f check.Finding) bool { return strings.HasPrefix(f.Subject, mutantPrefix) }
-
-const mutantPrefix = "mutant:"
+func isMutant(f check.Finding) bool { return strings.HasPrefix(f.Subject, history.MutantPrefix) }

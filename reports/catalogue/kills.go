@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rowproof/harness/check"
+	"rowproof/harness/history"
 )
 
 // fate is what came of a mutant in a scenario.
@@ -23,19 +24,17 @@ const (
 // scenario of another one is an unexpected outcome. Where no bare run is made,
 // that with the pass counts.
 func (c Catalogue) fate(mutant string, s Scenario) fate {
-	runs := slices.DeleteFunc(slices.Clone(c.Known), func(f check.Finding) bool {
-		return f.Scenario != s.ID || f.Subject != mutantPrefix+mutant || f.Verdict == check.NotApplicable
-	})
-	if len(runs) == 0 {
-		return untried
+	var run *check.Finding
+	for i, f := range c.Known {
+		if f.Scenario == s.ID && f.Subject == history.MutantPrefix+mutant && f.Verdict != check.NotApplicable && (run == nil || run.Verify) {
+			run = &c.Known[i]
+		}
 	}
-	slices.SortStableFunc(runs, func(a, b check.Finding) int { // bare runs first
-		order := map[bool]int{true: 1}
-		return order[a.Verify] - order[b.Verify]
-	})
 	control := s.Control == mutant
-	switch f := runs[0]; {
-	case f.Verdict != check.Invalid, control && f.Anomaly != s.Guards:
+	switch {
+	case run == nil:
+		return untried
+	case run.Verdict != check.Invalid, control && run.Anomaly != s.Guards:
 		return survived
 	case control:
 		return killed
@@ -50,7 +49,7 @@ func (c Catalogue) mutants() []string {
 		all = append(all, s.Control)
 	}
 	for _, f := range c.Known {
-		if name, ok := strings.CutPrefix(f.Subject, mutantPrefix); ok {
+		if name, ok := strings.CutPrefix(f.Subject, history.MutantPrefix); ok {
 			all = append(all, name)
 		}
 	}

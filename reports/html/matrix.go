@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rowproof/harness/check"
+	"rowproof/harness/history"
 	"rowproof/reports"
 )
 
@@ -37,7 +38,7 @@ func newMatrix(dir string, runs []reports.Run) matrix {
 	cells := map[[2]string][]reports.Run{}
 	var mutants []string
 	for _, r := range runs {
-		mutant, ok := strings.CutPrefix(r.Record.Subject, "mutant:")
+		mutant, ok := strings.CutPrefix(r.Record.Subject, history.MutantPrefix)
 		if !ok || r.Record.Verify || r.Record.Load != "" {
 			continue
 		}
