@@ -36,11 +36,18 @@ func (s Scenario) finalAlter() string {
 	return s.Alter
 }
 
+// resumes reports whether a run goes on from what the one before has left.
+func (s Scenario) resumes() bool {
+	return slices.ContainsFunc(s.Then, func(a Attempt) bool { return a.Resume })
+}
+
 // attempts runs the subject as often as the scenario says, each time under
 // the faults of that run. Record.Exit is how the last run ended, and
 // Record.Earlier how those before it did.
 func (r *run) attempts(ctx context.Context, target subject.Target, site *fault.Site) error {
-	err := r.attempt(ctx, target, r.scenario.Faults, site)
+	first := target
+	first.Postpone = r.scenario.Postponed
+	err := r.attempt(ctx, first, r.scenario.Faults, site)
 	for i, a := range r.scenario.Then {
 		if err != nil {
 			return err
@@ -77,9 +84,13 @@ func (r *run) attempt(ctx context.Context, target subject.Target, faults fault.P
 // missing is what the subject lacks of what the scenario needs.
 func (r *run) missing() []string {
 	missing := missingSteps(r.scenario.plan().Steps(), r.under.Phrasebook())
-	_, resumes := r.under.(subject.Resumer)
-	if !resumes && slices.ContainsFunc(r.scenario.Then, func(a Attempt) bool { return a.Resume }) {
-		missing = append(missing, "resume")
+	if r.scenario.resumes() {
+		switch resumer, can := r.under.(subject.Resumer); {
+		case !can:
+			missing = append(missing, "resume")
+		case !r.scenario.Postponed && !resumer.SavesFirst():
+			missing = append(missing, "progress that is saved before it copies")
+		}
 	}
 	if c, ok := r.under.(subject.Chunker); ok && r.scenario.Chunk > 0 && r.scenario.Chunk < c.LeastChunk() {
 		missing = append(missing, fmt.Sprintf("chunks of %d rows", r.scenario.Chunk))

@@ -14,6 +14,7 @@ import (
 	"rowproof/harness/check"
 	"rowproof/harness/history"
 	"rowproof/harness/observe"
+	"rowproof/harness/subject"
 	"rowproof/harness/topology"
 )
 
@@ -42,6 +43,9 @@ func (r *run) observe(ctx context.Context) error {
 	allowed := observe.Allowed{User: account(r.under).User}
 	if swapped {
 		allowed.Tables = []observe.TableRef{{Schema: topology.Database, Name: swap.old}}
+		if namer, ok := r.under.(subject.TableNamer); ok {
+			allowed.Tables = append(allowed.Tables, observe.TableRef{Schema: topology.Database, Name: namer.Tables(r.scenario.Table.Name).Saved})
+		}
 	}
 	if o.LeftBehind, err = observe.Leftovers(ctx, source.DB, r.inventory, allowed); err != nil {
 		return err

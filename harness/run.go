@@ -93,6 +93,9 @@ func (r *run) open() (err error) {
 	if r.under, err = subject.Parse(r.suite.build, v.subject); err != nil {
 		return err
 	}
+	if resumer, can := r.under.(subject.Resumer); can && s.resumes() {
+		r.under = resumer.Resumable()
+	}
 	name, load := r.under.Name(), ""
 	if v.random {
 		name, load = name+"-"+RandomLoad, RandomLoad
@@ -284,7 +287,7 @@ func (r *run) migrate(ctx context.Context) (err error) {
 	}
 	errs := []error{r.attempts(ctx, subject.Target{
 		Table: r.scenario.Table.Name, Alter: r.scenario.Alter, Verify: r.variant.verify,
-		Chunk: r.scenario.Chunk, Threads: r.scenario.Threads, LockWait: r.scenario.LockWait, GTID: r.scenario.ByGTID,
+		Chunk: r.scenario.Chunk, Threads: r.scenario.Threads, LockWait: r.scenario.LockWait, Count: r.scenario.Counted, GTID: r.scenario.ByGTID,
 		Extra: r.record.Flags,
 	}, site)}
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
@@ -416,7 +419,8 @@ func (r *run) openSite(ctx context.Context) (*fault.Site, func() error, error) {
 
 func tableNames(under subject.Subject, table string) fault.Names {
 	if namer, ok := under.(subject.TableNamer); ok {
-		return fault.Names(namer.Tables(table))
+		tables := namer.Tables(table)
+		return fault.Names{Shadow: tables.Shadow, Old: tables.Old}
 	}
 	return fault.Names{}
 }

@@ -35,6 +35,7 @@ type Scenario struct {
 	Threads int               // copies of the subject that go on at once; 0 means as it does by itself
 	Renames map[string]string // columns that the ALTER renames, old name to new
 	Zone    string            // time zone of the subject's host, as "Asia/Kathmandu"; "" is this one's
+	Counted bool              // the subject counts the rows before it copies, if it can
 	ByGTID  bool              // the subject follows the binlog by GTIDs, if it can
 
 	// LockWait is how long the subject may wait for the lock of the cut-over
@@ -42,8 +43,9 @@ type Scenario struct {
 	// subject.
 	LockWait time.Duration
 
-	Faults fault.Plan
-	Then   []Attempt // runs after the first: after a kill, say
+	Faults    fault.Plan
+	Postponed bool      // the first run may not swap the tables: it is to be killed, and gone on from
+	Then      []Attempt // runs after the first: after a kill, say
 
 	Expect  string     // the outcome of the migration, of its last run: Completed, …
 	Guards  check.Kind // the anomaly that the scenario exists for
@@ -98,6 +100,8 @@ func (s Scenario) validate() error {
 		return fmt.Errorf("scenario %s: Room is empty: say where random writers may write, or why they may not", s.ID)
 	case s.Room.Open() && s.Load.Writers > 0:
 		return fmt.Errorf("scenario %s: Room and Load.Writers exclude each other", s.ID)
+	case s.Postponed && !s.resumes():
+		return fmt.Errorf("scenario %s: Postponed is set, and no run in Then resumes: the tables would never be swapped", s.ID)
 	case s.Control == "" && s.File == "":
 		return fmt.Errorf("scenario %s: Control is empty: nothing shows that it can fail", s.ID)
 	}

@@ -11,6 +11,10 @@ import (
 	"rowproof/harness/workload"
 )
 
+// killOnceSaved ends the tool when all rows are copied, and progress is saved
+// since.
+var killOnceSaved = fault.OnceAnswered(step.CopyWrite, fault.UntilAnswered(step.Checkpoint), fault.KillSubject())
+
 func TestResDeleteAbove(t *testing.T) {
 	table := fixtures.Pair()
 	suite.Run(t, harness.Scenario{
@@ -46,9 +50,8 @@ func TestResAttachLate(t *testing.T) {
 		Table:   table,
 		Alter:   widen,
 
-		Faults: fault.Plan{
-			fault.Before(step.Lock, fault.KillSubject()),
-		},
+		Faults:    fault.Plan{killOnceSaved},
+		Postponed: true,
 		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
 			fault.First(fault.Write(renamed("1", "meanwhile")), fault.Write(workload.Delete(table, "2"))),
 		}}},
@@ -56,6 +59,32 @@ func TestResAttachLate(t *testing.T) {
 		Expect:  harness.Completed,
 		Guards:  check.ResurrectedRow,
 		Control: "resume-attaches-at-end",
+	})
+}
+
+func TestResAttachLateListener(t *testing.T) {
+	table := fixtures.Pair()
+	suite.Run(t, harness.Scenario{
+		ID: "res-attach-late-listener",
+		Bug: "What the application did while the tool was down is lost: the resumed run follows the binlog " +
+			"from where the first run had come to, and throws away what comes until it begins to listen.",
+		Cluster: semiSync,
+		Table:   table,
+		Alter:   widen,
+		Counted: true, // a tool may be long about that, and begin to listen afterwards
+
+		Faults:    fault.Plan{killOnceSaved},
+		Postponed: true,
+		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
+			fault.First(fault.Write(renamed("1", "meanwhile")), fault.Write(workload.Delete(table, "2"))),
+			fault.Before(fault.Of(step.Attach).Or(step.Sentinel),
+				fault.Write(renamed("3", "as it attaches")), fault.Until("gone by")),
+			fault.AtEvent(fault.RowEvent(1).Nth(3), fault.Signal("gone by")),
+		}}},
+
+		Expect:  harness.Completed,
+		Guards:  check.ResurrectedRow,
+		Control: "resume-listens-late",
 	})
 }
 
@@ -68,10 +97,9 @@ func TestResOtherAlter(t *testing.T) {
 		Table:   fixtures.Pair(),
 		Alter:   widen,
 
-		Faults: fault.Plan{
-			fault.After(step.CopyWrite, fault.KillSubject()),
-		},
-		Then: []harness.Attempt{{Resume: true, Alter: "MODIFY val BIGINT NOT NULL DEFAULT 7"}},
+		Faults:    fault.Plan{killOnceSaved},
+		Postponed: true,
+		Then:      []harness.Attempt{{Resume: true, Alter: "MODIFY val BIGINT NOT NULL DEFAULT 7"}},
 
 		Expect:     harness.Refused,
 		Guards:     check.SchemaDifference,
@@ -89,9 +117,8 @@ func TestResChangedOriginal(t *testing.T) {
 		Table:   fixtures.Pair(),
 		Alter:   widen,
 
-		Faults: fault.Plan{
-			fault.After(step.CopyWrite, fault.KillSubject()),
-		},
+		Faults:    fault.Plan{killOnceSaved},
+		Postponed: true,
 		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
 			fault.First(fault.Alter(fault.Original, "MODIFY name VARCHAR(64) NOT NULL")),
 		}}},
@@ -115,9 +142,8 @@ func TestResOtherHistory(t *testing.T) {
 		Alter:   widen,
 		ByGTID:  true,
 
-		Faults: fault.Plan{
-			fault.After(step.CopyWrite, fault.KillSubject()),
-		},
+		Faults:    fault.Plan{killOnceSaved},
+		Postponed: true,
 		Then: []harness.Attempt{{Resume: true, Faults: fault.Plan{
 			fault.First(fault.Write(workload.Delete(table, "2")), fault.ResetBinlogs()),
 		}}},

@@ -54,7 +54,7 @@ func AfterNth(n int, s step.Step, actions ...Action) Fault {
 func gated(rule wire.Rule) moment {
 	rule.Name = ruleName(rule)
 	var steps []step.Step
-	if rule.Step != "" {
+	if rule.Step != "" && rule.Or == "" {
 		steps = []step.Step{rule.Step}
 	}
 	return moment{name: rule.Name, steps: steps, arm: func(site *Site) (func(context.Context) error, func()) {
@@ -70,6 +70,9 @@ func gated(rule wire.Rule) moment {
 // ruleName is "before copy-write", or "before copy-write #2".
 func ruleName(r wire.Rule) string {
 	name := string(r.Step)
+	if r.Or != "" {
+		name += " or " + string(r.Or)
+	}
 	if r.Pattern != nil {
 		name = strings.TrimSpace(name + " /" + r.Pattern.String() + "/")
 	}

@@ -15,6 +15,7 @@ type Statement interface{ step.Step | Pick }
 // Pick picks statements of the subject: without more, the first.
 type Pick struct {
 	step    step.Step
+	or      step.Step
 	pattern *regexp.Regexp
 	nth     int // 0: the first
 	every   bool
@@ -22,6 +23,13 @@ type Pick struct {
 
 // Of picks among the statements of a step.
 func Of(s step.Step) Pick { return Pick{step: s} }
+
+// Or picks among the statements of another step as well, for subjects that
+// differ in which of the two they have.
+func (p Pick) Or(s step.Step) Pick {
+	p.or = s
+	return p
+}
 
 // Matching picks among all statements whose text matches, for what is no
 // step.
@@ -50,7 +58,7 @@ func (p Pick) rule(phase wire.Phase, action wire.Action) wire.Rule {
 	if phase == wire.After && p.step.Writes() {
 		phase = wire.Committed
 	}
-	r := wire.Rule{Step: p.step, Pattern: p.pattern, Phase: phase, Occurrence: max(p.nth, 1), Action: action}
+	r := wire.Rule{Step: p.step, Or: p.or, Pattern: p.pattern, Phase: phase, Occurrence: max(p.nth, 1), Action: action}
 	if p.every {
 		r.Occurrence = 0
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"rowproof/harness/step"
 	"rowproof/harness/wire"
 )
 
@@ -43,6 +44,18 @@ func Until(name string) Action {
 		case <-ctx.Done():
 			return fmt.Errorf("wait until %q has fired: %w", name, ctx.Err())
 		}
+	}}
+}
+
+// UntilAnswered waits until the server has answered a statement of the
+// subject, the first of a step that it sends from now on.
+func UntilAnswered(s step.Step) Action {
+	name := "wait for the next " + string(s)
+	return Action{Name: name, Steps: []step.Step{s}, Do: func(ctx context.Context, site *Site) error {
+		if _, err := site.Proxy.Await(ctx, s, wire.After); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
 	}}
 }
 

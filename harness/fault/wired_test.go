@@ -190,6 +190,34 @@ func TestWired(t *testing.T) {
 			t.Errorf("val: got %d, want 1000", got)
 		}
 	})
+	t.Run("OK/EitherStep", func(t *testing.T) {
+		stop := r.arm(t, fault.Plan{fault.Before(fault.Of(step.Attach).Or(step.Sentinel).Nth(2), fault.Signal("the second of both"))})
+		defer stop()
+		held := r.marks(history.MarkHeld)
+		r.exec(t, "/* osc:sentinel */ DO 1")
+		r.exec(t, "/* osc:range-read */ DO 2")
+		if n := r.marks(history.MarkHeld) - held; n != 0 {
+			t.Errorf("%d statements were held before the second of both steps", n)
+		}
+		r.exec(t, "/* osc:attach */ DO 3")
+		r.await(t, history.MarkHeld, "before attach or sentinel #2")
+	})
+	t.Run("OK/UntilAnswered", func(t *testing.T) {
+		r.exec(t, "/* osc:checkpoint */ DO 1") // too early
+		stop := r.arm(t, fault.Plan{fault.OnceAnswered(step.Cleanup, fault.UntilAnswered(step.Checkpoint), fault.Signal("saved"))})
+		defer stop()
+		saved := r.marks(history.MarkFaultFired)
+		r.exec(t, "/* osc:cleanup */ DO 2")
+		r.exec(t, "/* osc:range-read */ DO 3")
+		if got := r.marks(history.MarkFaultFired); got != saved {
+			t.Errorf("%d faults fired before the next checkpoint", got-saved)
+		}
+		// The fault may come to wait for it a little later than the answer came here.
+		for r.marks(history.MarkFaultFired) < saved+2 && t.Context().Err() == nil {
+			r.exec(t, "/* osc:checkpoint */ DO 4")
+		}
+		r.await(t, history.MarkFaultFired, fault.Plan{fault.OnceAnswered(step.Cleanup, fault.Signal("saved"))}.Names()[0])
+	})
 	t.Run("OK/UntilLongAgo", func(t *testing.T) {
 		r.do(t, fault.Signal("past"), fault.Until("past"))
 	})

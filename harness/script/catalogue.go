@@ -182,6 +182,7 @@ func actions() []constructor {
 		{fn: fault.Signal, params: []string{"name"}, doc: "does nothing: it is what `until` waits for"},
 		{fn: fault.Until, params: []string{"name"},
 			doc: "waits until a `signal` of this name, or an action with this label, has fired in another block, be it long ago"},
+		{fn: fault.UntilAnswered, params: []string{"step"}, doc: "waits until the subject's next statement of a step has been answered"},
 		{fn: fault.End, params: []string{"label"},
 			doc: "ends the action with this label that goes on; what is not ended goes on to the end of the run"},
 	}
@@ -200,9 +201,9 @@ func goName(fn any) string {
 }
 
 // label is the type of what the block's label says: a step, statements of a
-// step, or an event; nil if the block has none.
+// step, or an event; nil if the block has none, as that of an action.
 func (c constructor) label() reflect.Type {
-	if t := reflect.TypeOf(c.fn); t.NumIn() > 0 {
+	if t := reflect.TypeOf(c.fn); t.NumIn() > 0 && t.Out(0) != actionType {
 		switch first := t.In(0); first {
 		case stepType, pickType, eventType:
 			return first

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"context"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -11,8 +12,9 @@ import (
 
 // engine is osc, as it is in the tree or with a mutant's patch.
 type engine struct {
-	build  *Build
-	mutant string // "" is the engine itself
+	build     *Build
+	mutant    string // "" is the engine itself
+	resumable bool
 }
 
 // Engine returns the subject "osc": the engine of this module.
@@ -32,8 +34,14 @@ func (e engine) Tables(table string) Tables {
 	return Tables{Shadow: "_" + table + "_new", Old: "_" + table + "_old"}
 }
 
-// Resumes says that osc has --resume.
-func (e engine) Resumes() {}
+// Resumable implements Resumer. osc always saves its progress, but not often.
+func (e engine) Resumable() Subject {
+	e.resumable = true
+	return e
+}
+
+// SavesFirst implements Resumer.
+func (e engine) SavesFirst() bool { return true }
 
 func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 	path, err := e.build.program(ctx, e.mutant)
@@ -55,8 +63,18 @@ func (e engine) Command(ctx context.Context, t Target) (Command, error) {
 	if !t.Verify {
 		argv = append(argv, "--verify=off")
 	}
+	if e.resumable {
+		argv = append(argv, "--checkpoint-seconds", "1")
+	}
 	if t.Resume {
 		argv = append(argv, "--resume")
+	}
+	if t.Postpone {
+		dir, err := e.build.private("osc")
+		if err != nil {
+			return Command{}, err
+		}
+		argv = append(argv, "--postpone-cut-over-flag-file", filepath.Join(dir, "postpone"))
 	}
 	if t.Chunk > 0 {
 		argv = append(argv, "--chunk-size", strconv.Itoa(t.Chunk))

@@ -10,7 +10,10 @@ import (
 )
 
 // ghOst is gh-ost.
-type ghOst struct{ program }
+type ghOst struct {
+	program
+	resumable bool
+}
 
 // Phrasebook implements Subject. gh-ost puts a comment with its name into each
 // statement that matters. Its tables for t are _t_gho, the shadow, and _t_ghc,
@@ -19,15 +22,15 @@ type ghOst struct{ program }
 // It has no copy-read, since a chunk is copied by one statement, and no index
 // and no verify. It asks for the binlog early, and throws away what comes
 // until it begins to listen for changes of the table, which it does without a
-// word: attach is the last statement before that.
+// word: attach is the last statement before that. Where it can be resumed,
+// that statement is the count of the rows, if it is to count them.
 func (g ghOst) Phrasebook() wire.Phrasebook {
-	return wire.NewPhrasebook(
-		wire.Phrase{Step: step.Dump, Kind: wire.KindDump},
+	phrases := []wire.Phrase{
+		{Step: step.Dump, Kind: wire.KindDump},
 		phrase(step.Preflight, `show /\* gh-ost \*/ grants|explain select /\* gh-ost`),
 		// One statement in the atomic cut-over, two in the two-step one.
 		phrase(step.Rename, `rename /\* gh-ost \*/|alter /\* gh-ost \*/ table \S+ rename `),
 		phrase(step.Shadow, `(?:create|alter) /\* gh-ost \*/ table \S+_gh[oc]`+"`"),
-		phrase(step.Attach, `select /\* gh-ost \*/ \* from information_schema\.columns[^;]*_gho'`),
 		// Both of the pair: each is a write that waits for what came before.
 		phrase(step.Sentinel, note(`[02]`, `ReadMigrationRangeValues`)),
 		// The second of two statements, which ends the range: the first reads
@@ -41,7 +44,15 @@ func (g ghOst) Phrasebook() wire.Phrasebook {
 		phrase(step.Unlock, `unlock /\* gh-ost \*/ tables`),
 		// What comes next drops _t_ghc, as it also did in the beginning.
 		phrase(step.Cleanup, note(`2`, `Migrated`)),
-	)
+	}
+	if g.resumable {
+		phrases = append(phrases,
+			phrase(step.Attach, `select /\* gh-ost \*/ count\(\*\) as count_rows`),
+			phrase(step.Checkpoint, `insert /\* gh-ost \*/ into \S+_ghk`+"`"))
+	} else {
+		phrases = append(phrases, phrase(step.Attach, `select /\* gh-ost \*/ \* from information_schema\.columns[^;]*_gho'`))
+	}
+	return wire.NewPhrasebook(phrases...)
 }
 
 // note is the pattern of a note that gh-ost writes to itself. It writes each
@@ -52,8 +63,18 @@ func note(id, text string) string {
 
 // Tables implements TableNamer.
 func (g ghOst) Tables(table string) Tables {
-	return Tables{Shadow: "_" + table + "_gho", Old: "_" + table + "_del"}
+	return Tables{Shadow: "_" + table + "_gho", Old: "_" + table + "_del", Saved: "_" + table + "_ghk"}
 }
+
+// Resumable implements Resumer. gh-ost saves its progress if it is told to,
+// every 10 s at most.
+func (g ghOst) Resumable() Subject {
+	g.resumable = true
+	return g
+}
+
+// SavesFirst implements Resumer.
+func (g ghOst) SavesFirst() bool { return false }
 
 // Command implements Subject.
 func (g ghOst) Command(_ context.Context, t Target) (Command, error) {
@@ -84,6 +105,21 @@ func (g ghOst) Command(_ context.Context, t Target) (Command, error) {
 		// By default all runs of a machine share this file.
 		"--throttle-additional-flag-file", filepath.Join(dir, "throttle"),
 		"--serve-socket-file", filepath.Join(dir, "sock"),
+	}
+	if g.resumable {
+		argv = append(argv, "--checkpoint", "--checkpoint-seconds", "10")
+	}
+	if t.Count {
+		argv = append(argv, "--exact-rowcount", "--concurrent-rowcount=false")
+	}
+	if t.GTID {
+		argv = append(argv, "--gtid")
+	}
+	if t.Resume {
+		argv = append(argv, "--resume")
+	}
+	if t.Postpone {
+		argv = append(argv, "--postpone-cut-over-flag-file", filepath.Join(dir, "postpone"))
 	}
 	if t.Chunk > 0 {
 		argv = append(argv, "--chunk-size", strconv.Itoa(t.Chunk)) // 10 at least

@@ -31,7 +31,7 @@ func Parse(b *Build, name string) (Subject, error) {
 	case isMutant:
 		return Mutant(b, mutant), nil
 	case tool == ghOstName:
-		return ghOst{program{build: b, tool: tool, path: path}}, nil
+		return ghOst{program: program{build: b, tool: tool, path: path}}, nil
 	case tool == spiritName:
 		return spirit{program{build: b, tool: tool, path: path}}, nil
 	case tool == ptOscName:

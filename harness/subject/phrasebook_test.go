@@ -3,6 +3,8 @@ package subject_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"rowproof/harness/step"
@@ -47,6 +49,27 @@ var ghOstSays = []said{
 	{"alter /* gh-ost */ table `shop`.`_t_gho` rename `t`", step.Rename},
 	{"unlock /* gh-ost */ tables", step.Unlock},
 	{note("2", "state", "Migrated"), step.Cleanup},
+}
+
+// ghOstResumableSays is what gh-ost says in other words, or besides, where it
+// can be resumed.
+var ghOstResumableSays = []said{
+	{"\n\t\tselect /* gh-ost */ count(*) as num_triggers\n\t\tfrom\n\t\t\tinformation_schema.triggers", ""},
+	{"select /* gh-ost */ count(*) as count_rows from `shop`.`t`", step.Attach},
+	{"\n\t\tinsert /* gh-ost */\n\t\tinto `shop`.`_t_ghk`\n\t\t\t(gh_ost_chk_timestamp, gh_ost_chk_coords)", step.Checkpoint},
+}
+
+func TestPhrasebookOfResumable(t *testing.T) {
+	book := foreign(t, "gh-ost").(subject.Resumer).Resumable().Phrasebook()
+	for _, s := range slices.Concat(ghOstSays, ghOstResumableSays) {
+		got, want := book.Step(wire.KindQuery, s.sql), s.want
+		if strings.Contains(s.sql, "information_schema.columns") {
+			want = ""
+		}
+		if got != want {
+			t.Errorf("%q: got step %q, want %q", s.sql, got, want)
+		}
+	}
 }
 
 func note(id, hint, value string) string {

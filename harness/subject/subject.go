@@ -37,8 +37,10 @@ type Target struct {
 	Alter    string        // the text after ALTER TABLE t
 	Verify   bool          // with the subject's own verify pass, if it has one
 	Resume   bool          // go on from what an earlier run left; for a Resumer
+	Postpone bool          // don't swap the tables; for a Resumer, which is killed before long
 	Chunk    int           // rows copied at once; 0 leaves it to the subject
 	Threads  int           // copies that go on at once; 0 leaves that to it
+	Count    bool          // count the rows before the copy and wait for that, if it can
 	GTID     bool          // following the binlog by GTIDs, if it can
 	LockWait time.Duration // how long to wait for the lock of the cut-over, in whole seconds; 0 leaves it to the subject
 	Extra    []string      // further arguments, as they are
@@ -61,6 +63,7 @@ type Command struct {
 type Tables struct {
 	Shadow string
 	Old    string // the original after the swap
+	Saved  string // what its progress is saved in, if the user is to drop that
 }
 
 // TableNamer is a subject whose tables have names that can be told.
@@ -72,9 +75,13 @@ type TableNamer interface {
 
 // Resumer is a subject that can go on where a run that died has ended.
 type Resumer interface {
-	// Resumes does nothing: that it is there says that Target.Resume has an
-	// effect.
-	Resumes()
+	// Resumable returns the subject as one that saves its progress as often
+	// as it can. Target.Resume and Target.Postpone have an effect on it.
+	Resumable() Subject
+	// SavesFirst reports whether it saves its progress before it copies, and
+	// not only after some time: then a run can be gone on from that died while
+	// it copied.
+	SavesFirst() bool
 }
 
 // Chunker is a subject that decides by itself how many rows it copies at once.

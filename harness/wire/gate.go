@@ -65,6 +65,7 @@ type Rule struct {
 	Name    string // for the record; "" makes one of the rest
 	Phase   Phase
 	Step    step.Step
+	Or      step.Step      // or this one; "": no other
 	Pattern *regexp.Regexp // over the text of a query or of a prepared statement
 	Role    Role
 	Kind    Kind // "": queries, prepared executions and dumps
@@ -165,7 +166,7 @@ func (r Rule) matches(c Command) bool {
 	switch {
 	case r.Kind != "" && r.Kind != c.Kind,
 		r.Kind == "" && !statement && c.Kind != KindDump,
-		r.Step != "" && r.Step != c.Step,
+		r.Step != "" && r.Step != c.Step && (r.Or == "" || r.Or != c.Step),
 		r.Role != AnyRole && r.Role != c.Role,
 		r.Pattern != nil && (c.Kind == KindDump || !r.Pattern.MatchString(c.SQL)):
 		return false
