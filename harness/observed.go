@@ -14,7 +14,6 @@ import (
 	"rowproof/harness/check"
 	"rowproof/harness/history"
 	"rowproof/harness/observe"
-	"rowproof/harness/subject"
 	"rowproof/harness/topology"
 )
 
@@ -43,8 +42,8 @@ func (r *run) observe(ctx context.Context) error {
 	allowed := observe.Allowed{User: account(r.under).User}
 	if swapped {
 		allowed.Tables = []observe.TableRef{{Schema: topology.Database, Name: swap.old}}
-		if namer, ok := r.under.(subject.TableNamer); ok {
-			allowed.Tables = append(allowed.Tables, observe.TableRef{Schema: topology.Database, Name: namer.Tables(r.scenario.Table.Name).Saved})
+		if saved := tablesOf(r.under, r.scenario.Table.Name).Saved; saved != "" {
+			allowed.Tables = append(allowed.Tables, observe.TableRef{Schema: topology.Database, Name: saved})
 		}
 	}
 	if o.LeftBehind, err = observe.Leftovers(ctx, source.DB, r.inventory, allowed); err != nil {

@@ -410,19 +410,20 @@ func (r *run) openSite(ctx context.Context) (*fault.Site, func() error, error) {
 		return fail(err)
 	}
 	closers = append(closers, app.Close)
+	names := tablesOf(r.under, r.scenario.Table.Name)
 	return &fault.Site{
 		Cluster: r.cluster, Proxy: proxy, Links: fault.Links{Subject: subjectLink, App: appLink}, App: app,
 		Table: r.scenario.Table, Schema: topology.Database, Recorder: r.recorder,
-		Names: tableNames(r.under, r.scenario.Table.Name), Start: r.from[source.Name],
+		Names: fault.Names{Shadow: names.Shadow, Old: names.Old}, Start: r.from[source.Name],
 	}, closeAll, nil
 }
 
-func tableNames(under subject.Subject, table string) fault.Names {
+// tablesOf is what a subject calls its tables, as far as that can be told.
+func tablesOf(under subject.Subject, table string) subject.Tables {
 	if namer, ok := under.(subject.TableNamer); ok {
-		tables := namer.Tables(table)
-		return fault.Names{Shadow: tables.Shadow, Old: tables.Old}
+		return namer.Tables(table)
 	}
-	return fault.Names{}
+	return subject.Tables{}
 }
 
 // conclude judges the run and stores everything.
