@@ -72,7 +72,7 @@ func TestCopyPKMoveRetry(t *testing.T) {
 		Cluster: topology.Spec{GTID: true, Options: []string{"--innodb-lock-wait-timeout=1"}},
 		Table:   table,
 		Alter:   widenBalance,
-		Room:    above,
+		Room:    workload.Room{From: above.From, NoIndex: true},
 
 		Faults: fault.Plan{
 			fault.After(step.CopyWrite,

@@ -63,40 +63,40 @@ func KillQuery(which Sessions) Action {
 // interrupt kills until the statement has ended: a kill that comes before the
 // server has begun with it has no effect.
 func (one sessionOn) interrupt(ctx context.Context, s *Site) error {
-	ended := one.answered
-	replies := s.Proxy.Gate(wire.Rule{Name: "the killed statement is answered", Phase: wire.After, Action: wire.Observe})
-	defer replies.Remove()
-	if !one.subject {
-		before, _, err := one.statement(ctx)
-		if err == nil && before == "" {
-			err = fmt.Errorf("session %d of %s is in no statement", one.id, one.server.Name)
-		}
-		if err != nil {
-			return err
-		}
-		ended = func(ctx context.Context, _ *wire.Gate) (bool, error) {
-			now, _, err := one.statement(ctx)
-			return now != before, err
-		}
+	ended, done, err := one.ends(ctx, s)
+	if err != nil {
+		return err
 	}
+	defer done()
 	what := fmt.Sprintf("the statement of session %d of %s has ended", one.id, one.server.Name)
 	return seen(ctx, what, func(ctx context.Context) (bool, error) {
-		if ok, err := ended(ctx, replies); ok || err != nil {
+		if ok, err := ended(ctx); ok || err != nil {
 			return ok, err
 		}
 		return false, one.kill(ctx, "QUERY")
 	})
 }
 
-// answered reports whether the subject's statement has ended with the error
-// of a kill; with anything else, the kill came too late.
-func (one sessionOn) answered(_ context.Context, replies *wire.Gate) (bool, error) {
-	for {
+// ends returns what reports whether the statement that the session is in now
+// has ended. One of the subject's must end with the error of a kill; with
+// anything else, the kill came too late. The subject does not get that answer
+// before done is called: one more kill would end its next statement.
+func (one sessionOn) ends(ctx context.Context, s *Site) (ended func(context.Context) (bool, error), done func(), err error) {
+	if !one.subject {
+		before, _, err := one.statement(ctx)
+		if err == nil && before == "" {
+			err = fmt.Errorf("session %d of %s is in no statement", one.id, one.server.Name)
+		}
+		return func(ctx context.Context) (bool, error) {
+			now, _, err := one.statement(ctx)
+			return now != before, err
+		}, func() {}, err
+	}
+	reply := s.Proxy.Gate(wire.Rule{Name: "the killed statement is answered", Thread: uint32(one.id), Phase: wire.After, Action: wire.Hold, Occurrence: 1})
+	return func(context.Context) (bool, error) {
 		select {
-		case hit := <-replies.Reached():
+		case hit := <-reply.Reached():
 			switch {
-			case uint64(hit.Command.ServerThread) != one.id:
-				continue
 			case hit.Reply.Err == nil:
 				return false, errors.New("it was done before the kill, or in spite of it")
 			case hit.Reply.Err.Code != errInterrupted:
@@ -106,7 +106,7 @@ func (one sessionOn) answered(_ context.Context, replies *wire.Gate) (bool, erro
 		default:
 			return false, nil
 		}
-	}
+	}, reply.Remove, nil
 }
 
 // kill sends KILL. A session that has ended by itself is no error.

@@ -68,7 +68,8 @@ type Rule struct {
 	Or      step.Step      // or this one; "": no other
 	Pattern *regexp.Regexp // over the text of a query or of a prepared statement
 	Role    Role
-	Kind    Kind // "": queries, prepared executions and dumps
+	Kind    Kind   // "": queries, prepared executions and dumps
+	Thread  uint32 // the server's id of the connection; 0: any
 	// Occurrence picks the n-th match since the gate was set, from 1; 0 is
 	// every match. What another gate cuts or swallows on the same side still
 	// counts, but not for an Observe before: it sees what is sent.
@@ -168,6 +169,7 @@ func (r Rule) matches(c Command) bool {
 		r.Kind == "" && !statement && c.Kind != KindDump,
 		r.Step != "" && r.Step != c.Step && (r.Or == "" || r.Or != c.Step),
 		r.Role != AnyRole && r.Role != c.Role,
+		r.Thread != 0 && r.Thread != c.ServerThread,
 		r.Pattern != nil && (c.Kind == KindDump || !r.Pattern.MatchString(c.SQL)):
 		return false
 	}

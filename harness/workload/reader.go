@@ -58,10 +58,12 @@ func (r *reader) run(ctx context.Context, running *Running) (err error) {
 			return nil
 		}
 		if r.conn == nil {
-			if r.conn, err = r.db.Conn(ctx); err != nil {
+			if r.conn, err = r.db.Conn(ctx); err != nil { // the server is away: ask again
 				r.conn = nil
+				tick.Reset(reconnectEvery)
 				continue
 			}
+			tick.Reset(readEvery)
 		}
 		if series == 0 {
 			series = r.rec.Begin(history.Op{Client: r.name, Kind: "read", SQL: []string{statement}})
