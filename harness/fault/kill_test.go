@@ -50,6 +50,7 @@ func TestKill(t *testing.T) {
 			t.Error(err)
 		}
 		r.exec(t, "DO 1") // its session is there
+		r.await(t, history.MarkHeld, "the killed statement is answered")
 	})
 
 	t.Run("OK/SessionOfTheSubjectInFlight", func(t *testing.T) {

@@ -47,8 +47,8 @@ func Until(name string) Action {
 	}}
 }
 
-// UntilAnswered waits until the server has answered a statement of the
-// subject, the first of a step that it sends from now on.
+// UntilAnswered waits until the server has answered a statement of the subject,
+// the first of a step that it answers from now on.
 func UntilAnswered(s step.Step) Action {
 	name := "wait for the next " + string(s)
 	return Action{Name: name, Steps: []step.Step{s}, Do: func(ctx context.Context, site *Site) error {

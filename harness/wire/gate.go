@@ -132,6 +132,8 @@ func (r Rule) name() string {
 	}
 	what := string(r.Step)
 	switch {
+	case r.Or != "":
+		what += " or " + string(r.Or)
 	case what != "":
 	case r.Pattern != nil:
 		what = "/" + r.Pattern.String() + "/"

@@ -122,6 +122,26 @@ func TestGate(t *testing.T) {
 					t.Errorf("outcome %+v", got)
 				}
 			})
+			t.Run("OtherStep", func(t *testing.T) {
+				s, _, db, g := setup(t, wire.Rule{Step: step.Attach, Or: step.Apply, Action: wire.CutBefore})
+				got := <-exec(deadline(t), mustConn(t, db), write, mode.prepared)
+				hit(t, g)
+				<-s.gone
+				if got.err == nil {
+					t.Error("got no error")
+				}
+			})
+			t.Run("Thread", func(t *testing.T) {
+				_, p, db, g := setup(t, wire.Rule{Thread: 4711, Action: wire.Observe})
+				other := p.Gate(wire.Rule{Thread: 4712, Action: wire.CutBefore})
+				if got := <-exec(deadline(t), db, write, mode.prepared); got.err != nil {
+					t.Errorf("outcome %+v", got)
+				}
+				hit(t, g)
+				if n := other.Hits(); n != 0 {
+					t.Errorf("hits of a gate for another connection: %d", n)
+				}
+			})
 			t.Run("CutBefore", func(t *testing.T) {
 				s, _, db, g := setup(t, wire.Rule{Step: step.Apply, Action: wire.CutBefore})
 				got := <-exec(deadline(t), mustConn(t, db), write, mode.prepared)

@@ -37,7 +37,7 @@ func (r Room) Validate(t fixtures.Table) error {
 	}
 	switch {
 	case set != 1:
-		return fmt.Errorf("Room is %+v, want one of its fields", r)
+		return fmt.Errorf("Room is %+v, want one of From, Rows and Alone", r)
 	case r.Alone != "":
 		return nil
 	case r.Rows != 0 && (r.Rows <= notOwned || r.Rows > t.Rows):

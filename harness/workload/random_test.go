@@ -1,6 +1,7 @@
 package workload_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,6 +44,21 @@ func TestNewRandom(t *testing.T) {
 				t.Error("got no error")
 			}
 		})
+	}
+}
+
+func TestRandomAlterNoIndex(t *testing.T) {
+	indexed := map[bool]int{}
+	for seed := range uint64(60) {
+		for _, none := range []bool{false, true} {
+			drawn := workload.NewRandom(seed, fixtures.Accounts(10), workload.Room{From: 1_000_000, NoIndex: none})
+			if strings.Contains(drawn.Alter, "ADD KEY") {
+				indexed[none]++
+			}
+		}
+	}
+	if indexed[true] != 0 || indexed[false] == 0 {
+		t.Errorf("ALTERs with an index: %d of those without, %d of the others, want none and some", indexed[true], indexed[false])
 	}
 }
 
